@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * C shims for what bindgen cannot express: static inlines, macros, bitfields. No policy and no state here;
+ * kernel_ext is the only caller. Each shim is named after what it wraps.
+ */
+#ifndef OXE_HELPERS_H
+#define OXE_HELPERS_H
+
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+#include <rdma/ib_verbs.h>
+
+#include "compat.h"
+
+/* netdevice.c */
+void oxe_helper_dev_hold(struct net_device *dev);
+void oxe_helper_dev_put(struct net_device *dev);
+struct net *oxe_helper_maybe_get_net(struct net *net);
+void oxe_helper_put_net(struct net *net);
+struct net *oxe_helper_dev_net(const struct net_device *dev);
+int oxe_helper_dev_ifindex(const struct net_device *dev);
+unsigned int oxe_helper_dev_mtu(const struct net_device *dev);
+unsigned short oxe_helper_dev_type(const struct net_device *dev);
+unsigned char oxe_helper_dev_addr_len(const struct net_device *dev);
+bool oxe_helper_dev_is_loopback(const struct net_device *dev);
+bool oxe_helper_dev_is_up(const struct net_device *dev);
+bool oxe_helper_dev_is_registered(const struct net_device *dev);
+void oxe_helper_dev_name(const struct net_device *dev, char name[IFNAMSIZ]);
+void oxe_helper_dev_eui64(const struct net_device *dev, u8 eui[8]);
+void oxe_helper_random_eui64(u8 eui[8]);
+struct net_device *oxe_helper_vlan_real_dev(struct net_device *dev);
+struct net_device *oxe_helper_notifier_info_to_dev(void *info);
+
+/* rdma.c */
+bool oxe_helper_ib_device_try_get(struct ib_device *dev);
+void oxe_helper_ib_device_get_memory(struct ib_device *dev);
+void oxe_helper_ib_device_put_memory(struct ib_device *dev);
+void oxe_helper_ib_mark_name_assigned_by_user(struct ib_device *dev);
+void oxe_helper_ib_device_set_node_desc(struct ib_device *dev, const char *desc);
+int oxe_helper_ib_no_udata_io(struct ib_udata *udata);
+void oxe_helper_ib_port_attr_set_ip_gids(struct ib_port_attr *attr);
+enum ib_mtu oxe_helper_iboe_get_mtu(int mtu);
+enum ib_port_state oxe_helper_ib_get_curr_port_state(struct net_device *dev);
+unsigned int oxe_helper_num_possible_cpus(void);
+
+/* skbuff.c */
+void oxe_helper_kfree_skb(struct sk_buff *skb);
+void oxe_helper_consume_skb(struct sk_buff *skb);
+unsigned int oxe_helper_skb_len(const struct sk_buff *skb);
+struct net_device *oxe_helper_skb_dev(const struct sk_buff *skb);
+
+/* sync.c */
+void oxe_helper_xa_init(struct xarray *xa);
+int oxe_helper_xa_insert(struct xarray *xa, unsigned long index, void *entry);
+void *oxe_helper_xa_first(struct xarray *xa, unsigned long *index);
+struct workqueue_struct *oxe_helper_alloc_workqueue(const char *name);
+
+/* udp_tunnel.c */
+int oxe_helper_udp_tunnel_open(struct net *net, int family, u16 port, void *user_data,
+			       int (*encap_rcv)(struct sock *sk, struct sk_buff *skb),
+			       struct sock **out);
+void *oxe_helper_sk_user_data(const struct sock *sk);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Shims over linux/xarray.h and linux/workqueue.h. */
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include "helpers.h"
+
+void oxe_helper_xa_init(struct xarray *xa)
+{
+	xa_init(xa);
+}
+
+int oxe_helper_xa_insert(struct xarray *xa, unsigned long index, void *entry)
+{
+	return xa_insert(xa, index, entry, GFP_KERNEL);
+}
+
+/* The first entry, its index in @index; NULL when @xa is empty. */
+void *oxe_helper_xa_first(struct xarray *xa, unsigned long *index)
+{
+	*index = 0;
+	return xa_find(xa, index, ULONG_MAX, XA_PRESENT);
+}
+
+struct workqueue_struct *oxe_helper_alloc_workqueue(const char *name)
+{
+	return alloc_workqueue("%s", WQ_HIGHPRI | WQ_MEM_RECLAIM | WQ_PERCPU, 0, name);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The counters of a port. Names that `rdma_rxe` has mean the same here.
+
+use kernel::sync::atomic::{
+    Atomic,
+    Relaxed, //
+};
+use kernel_ext::rdma::stats::{
+    Descriptor,
+    Descriptors, //
+};
+
+/// A number that only grows.
+pub(crate) struct Counter(Atomic<u64>);
+
+impl Counter {
+    const fn new() -> Self {
+        Self(Atomic::new(0))
+    }
+
+    /// Adds one. Context: any.
+    #[inline]
+    pub(crate) fn increment(&self) {
+        self.add(1);
+    }
+
+    /// Adds `n`. Context: any.
+    #[inline]
+    pub(crate) fn add(&self, n: u64) {
+        self.0.fetch_add(n, Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $field:ident = $name:literal;)*) => {
+        /// All counters of a port.
+        pub(crate) struct Counters {
+            $($(#[$doc])* pub(crate) $field: Counter,)*
+        }
+
+        impl Counters {
+            /// Their names, in the order of [`Counters::values`].
+            pub(crate) const NAMES: &'static Descriptors = &[$(Descriptor::new($name),)*];
+
+            pub(crate) const fn new() -> Self {
+                Self { $($field: Counter::new(),)* }
+            }
+
+            /// Their values now, each read by itself.
+            pub(crate) fn values(&self) -> impl Iterator<Item = u64> {
+                [$(self.$field.get(),)*].into_iter()
+            }
+        }
+    };
+}
+
+counters! {
+    /// Datagrams that came in by the port.
+    rcvd_pkts = c"rcvd_pkts";
+    /// Bytes of their UDP payload.
+    rcvd_bytes = c"rcvd_bytes";
+    /// Of those, what is no RoCEv2 packet: dropped.
+    rcvd_malformed = c"rcvd_malformed";
+    /// Of those, packets for a queue pair that does not exist: dropped.
+    rcvd_no_qp = c"rcvd_no_qp";
+    /// Times that the port went down.
+    link_downed = c"link_downed";
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! A link: the tie between a network device and an RDMA device, from `rdma link add` to the end of either.
+//!
+//! Anybody may end a link, in any order and at the same time: `rdma link del`, the network device's unregistration or its
+//! move to another namespace, the end of the namespace, the unloading of this module or of `rdma_rxe`
+//! (`docs/architecture.md`, "Two drivers, one identity"). All of it comes down to three steps, each done once:
+//!
+//! 1. [`Link::detach`]: the network device is let go of; nothing is received any more.
+//! 2. [`Link::released`], ib_core's last call: the sockets are let go of, too.
+//! 3. [`Link::take_down`]: whoever else unregistered the device is surely out of our code; the memory may go.
+//!
+//! Lock order: [`Link::registering`], then ib_core's registration lock and the rtnl lock. The other locks are leaves.
+
+use crate::{
+    counters::Counters,
+    device::OxeDevice,
+    limits,
+    namespace::{
+        Attachment,
+        Namespace, //
+    },
+    quota::Quota,
+    state::{
+        State,
+        STATE, //
+    }, //
+};
+use kernel::{
+    prelude::*,
+    sync::{
+        aref::ARef,
+        new_mutex,
+        new_spinlock,
+        Arc,
+        Mutex,
+        SpinLock, //
+    },
+    workqueue::{
+        impl_has_work,
+        new_work,
+        Work,
+        WorkItem, //
+    }, //
+};
+use kernel_ext::{
+    net::{
+        Eui64,
+        LinkType,
+        Net,
+        NetDevice,
+        RtnlGuard, //
+    },
+    rdma::{
+        link::LinkDriver,
+        Handle,
+        Unregistered, //
+    }, //
+};
+use oxe_proto::wire::roce::UDP_PORT;
+
+/// See the module's description.
+#[pin_data]
+pub(crate) struct Link {
+    state: Arc<State>,
+    /// The network device until it goes. Context: process.
+    #[pin]
+    netdev: SpinLock<Option<ARef<NetDevice>>>,
+    /// Its index in the namespace, by which received packets find the link.
+    ifindex: usize,
+    namespace: Arc<Namespace>,
+    /// The share in the namespace's sockets.
+    #[pin]
+    attachment: Mutex<Option<Attachment>>,
+    /// Held while the RDMA device is registered, so that an end that comes meanwhile waits for it.
+    #[pin]
+    registering: Mutex<()>,
+    /// The RDMA device, from before its registration on.
+    #[pin]
+    device: SpinLock<Option<Handle<OxeDevice>>>,
+    pub(crate) counters: Counters,
+    pub(crate) ucontexts: Quota,
+    pub(crate) pds: Quota,
+    /// Runs [`Link::take_down`].
+    #[pin]
+    work: Work<Link>,
+}
+
+impl_has_work! {
+    impl HasWork<Self> for Link { self.work }
+}
+
+impl WorkItem for Link {
+    type Pointer = Arc<Self>;
+
+    fn run(link: Arc<Self>) {
+        link.take_down();
+    }
+}
+
+impl Link {
+    /// Makes a link called `name` on `netdev`.
+    fn add(state: Arc<State>, name: &CStr, netdev: &NetDevice) -> Result {
+        let guid = match netdev.link_type() {
+            LinkType::Ethernet => netdev.eui64().ok_or(EINVAL)?,
+            // No address to derive one from.
+            LinkType::None => Eui64::random(),
+            LinkType::Loopback | LinkType::Other(_) => {
+                pr_err!(
+                    "{}: {} cannot carry RoCEv2: an Ethernet or TUN device is needed\n",
+                    name,
+                    netdev.name()
+                );
+                return Err(EINVAL);
+            }
+        };
+
+        // Under the lock the network device stays in its namespace, and the namespace in existence.
+        let rtnl = RtnlGuard::lock();
+        let net = netdev.net().try_get().ok_or(ENODEV)?;
+        drop(rtnl);
+
+        let link = Self::attach(state, name, netdev, &net)?;
+        link.register(name, netdev, &net, guid).inspect_err(|_| {
+            link.detach();
+            link.state.remove(&link);
+        })
+    }
+
+    /// A link that receives packets but has no RDMA device yet.
+    fn attach(state: Arc<State>, name: &CStr, netdev: &NetDevice, net: &Net) -> Result<Arc<Self>> {
+        // What would fail below anyway fails before a socket is opened.
+        if state.find(netdev).is_some() {
+            pr_err!("{}: {} has an oxe device already\n", name, netdev.name());
+            return Err(EEXIST);
+        }
+        let namespace = state.namespaces.get(net)?;
+        let attachment = Attachment::new(namespace.clone(), net).inspect_err(|&e| {
+            if e == EADDRINUSE {
+                pr_err!(
+                    "{}: UDP port {UDP_PORT} is in use in the network namespace of {}, by rdma_rxe perhaps\n",
+                    name,
+                    netdev.name()
+                );
+            }
+        })?;
+        let ifindex = netdev.ifindex();
+        let link = Arc::pin_init(
+            pin_init!(Self {
+                netdev <- new_spinlock!(Some(netdev.into()), "oxe::Link::netdev"),
+                ifindex,
+                namespace,
+                attachment <- new_mutex!(Some(attachment), "oxe::Link::attachment"),
+                registering <- new_mutex!((), "oxe::Link::registering"),
+                device <- new_spinlock!(None, "oxe::Link::device"),
+                counters: Counters::new(),
+                ucontexts: Quota::new(limits::MAX_UCONTEXT),
+                pds: Quota::new(limits::MAX_PD),
+                work <- new_work!("oxe::Link::work"),
+                state,
+            }),
+            GFP_KERNEL,
+        )?;
+
+        let rtnl = RtnlGuard::lock();
+        if netdev.net().id() != net.id() {
+            return Err(ENODEV);
+        }
+        link.state.enter(&link, netdev, &rtnl)?;
+        link.namespace
+            .ports()
+            .insert(&link, link.ifindex)
+            .inspect_err(|_| {
+                link.state.remove(&link);
+            })?;
+        Ok(link)
+    }
+
+    /// Makes and registers the RDMA device.
+    fn register(
+        self: &Arc<Self>,
+        name: &CStr,
+        netdev: &NetDevice,
+        net: &Net,
+        guid: Eui64,
+    ) -> Result {
+        let registering = self.registering.lock();
+        let device = Unregistered::new(net, guid, c"oxe", self.clone())?;
+        *self.device.lock() = Some(device.handle());
+        if let Err(e) = device.register(name) {
+            let handle = self.device.lock().take();
+            drop(handle);
+            if e == EEXIST {
+                pr_err!("{}: there is an RDMA device of that name\n", name);
+            }
+            return Err(e);
+        }
+        drop(registering);
+        pr_info!("{}: added on {}\n", name, netdev.name());
+        // For what happened to the network device in the meantime.
+        self.port_state_changed(netdev);
+        Ok(())
+    }
+
+    /// Whether the link is on `netdev` (and not detached).
+    pub(crate) fn is_on(&self, netdev: &NetDevice) -> bool {
+        self.netdev
+            .lock()
+            .as_ref()
+            .is_some_and(|own| own.is(netdev))
+    }
+
+    /// The network device, unless detached.
+    pub(crate) fn netdev(&self) -> Option<ARef<NetDevice>> {
+        self.netdev.lock().clone()
+    }
+
+    /// Lets go of the network device: its references are dropped and nothing is received from it any more.
+    ///
+    /// Context: process; the rtnl lock may be held.
+    pub(crate) fn detach(&self) {
+        let netdev = self.netdev.lock().take();
+        if netdev.is_some() {
+            self.namespace.ports().remove(self.ifindex);
+        }
+    }
+
+    /// The network device goes away. Context: with the rtnl lock held, so the RDMA device has to go later.
+    pub(crate) fn netdev_gone(self: Arc<Self>, netdev: &NetDevice) {
+        pr_info!("{} goes, and its RDMA device with it\n", netdev.name());
+        self.detach();
+        self.queue_take_down();
+    }
+
+    /// ib_core's last call for the device.
+    pub(crate) fn released(self: Arc<Self>) {
+        self.detach();
+        let attachment = self.attachment.lock().take();
+        drop(attachment);
+        // Not from here: whoever unregisters the device is still inside of it.
+        self.queue_take_down();
+    }
+
+    fn queue_take_down(self: Arc<Self>) {
+        let state = self.state.clone();
+        // If it is queued already, once is enough.
+        let _ = state.queue.enqueue(self);
+    }
+
+    /// Unregisters the RDMA device if nobody has, waits for whoever is at it, and forgets the link.
+    ///
+    /// Context: process, without the rtnl lock. Any number of times.
+    pub(crate) fn take_down(&self) {
+        // Waits for a registration that goes on.
+        drop(self.registering.lock());
+        let handle = self.device.lock().clone();
+        if let Some(handle) = handle {
+            handle.unregister();
+        }
+        self.state.remove(self);
+        let handle = self.device.lock().take();
+        drop(handle);
+    }
+
+    /// Tells the RDMA device's users of the port's state. Context: process; the rtnl lock may be held.
+    pub(crate) fn port_state_changed(&self, netdev: &NetDevice) {
+        let handle = self.device.lock().clone();
+        if let Some(handle) = handle {
+            let _ = handle.with_registered(|device| device.port_state_changed(netdev));
+        }
+    }
+}
+
+/// `rdma link add NAME type oxe netdev DEV`.
+pub(crate) struct OxeLinks;
+
+impl LinkDriver for OxeLinks {
+    const TYPE: &'static CStr = c"oxe";
+
+    fn new_link(name: &CStr, netdev: &NetDevice) -> Result {
+        Link::add(STATE.get().ok_or(ENODEV)?, name, netdev)
+    }
+}

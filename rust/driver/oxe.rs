@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! oxe: a software RoCEv2 device.
+//!
+//! This file loads and unloads the module, in an order that the fields of [`Oxe`] spell out.
+
+#![deny(unsafe_code)]
+
+use crate::{
+    link::OxeLinks,
+    namespace::NamespaceExit,
+    netdev_events::NetdevEvents,
+    state::{
+        State,
+        STATE, //
+    }, //
+};
+use kernel::{
+    prelude::*,
+    sync::Arc, //
+};
+use kernel_ext::{
+    net,
+    rdma,
+    sync::Published, //
+};
+
+mod counters;
+mod device;
+mod limits;
+mod link;
+mod namespace;
+mod netdev_events;
+mod quota;
+mod rx;
+mod state;
+
+module! {
+    type: Oxe,
+    name: "oxe",
+    authors: ["oxe contributors"],
+    description: "Software RoCEv2 device",
+    license: "GPL",
+    alias: ["rdma-link-oxe"],
+}
+
+/// What the module holds while it is loaded. The fields are dropped from top to bottom:
+struct Oxe {
+    /// No link is added any more, and none is being added.
+    _link_type: Pin<KBox<rdma::link::Registration<OxeLinks>>>,
+    /// No event of a network device comes any more; each link let go of its own.
+    _netdev_events: Pin<KBox<net::Notifier<NetdevEvents>>>,
+    /// All devices are unregistered and all work is done.
+    _shutdown: Shutdown,
+    /// No namespace calls any more; all sockets are closed.
+    _namespace_exit: Pin<KBox<net::ExitHook<NamespaceExit>>>,
+    /// Nobody finds the state any more. This drops its last reference, and with it the work queue.
+    _published: Published<State>,
+}
+
+/// Removes all links when dropped.
+struct Shutdown(Arc<State>);
+
+impl Drop for Shutdown {
+    fn drop(&mut self) {
+        self.0.remove_all_links();
+    }
+}
+
+impl kernel::Module for Oxe {
+    fn init(_module: &'static ThisModule) -> Result<Self> {
+        let state = State::new()?;
+        let published = STATE.publish(state.clone())?;
+        let namespace_exit = KBox::pin_init(net::ExitHook::new(), GFP_KERNEL)?;
+        let shutdown = Shutdown(state.clone());
+        let netdev_events =
+            KBox::pin_init(net::Notifier::new(NetdevEvents::new(state)), GFP_KERNEL)?;
+        let link_type = KBox::pin_init(rdma::link::Registration::new(), GFP_KERNEL)?;
+        Ok(Self {
+            _link_type: link_type,
+            _netdev_events: netdev_events,
+            _shutdown: shutdown,
+            _namespace_exit: namespace_exit,
+            _published: published,
+        })
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! From a datagram on port 4791 to the link that it is for.
+//!
+//! Context of all receiving: softirq, under RCU; no lock is taken.
+
+use crate::link::Link;
+use kernel::{
+    prelude::*,
+    sync::{
+        rcu,
+        Arc,
+        ArcBorrow, //
+    }, //
+};
+use kernel_ext::{
+    net::{
+        NetDevice,
+        NetId,
+        Receiver,
+        SkBuff, //
+    },
+    sync::IdTable, //
+};
+use oxe_proto::wire::{
+    bth::Bth,
+    roce, //
+};
+
+/// The links of a namespace, by interface index.
+#[pin_data]
+pub(crate) struct PortTable {
+    net: NetId,
+    #[pin]
+    links: IdTable<Link>,
+}
+
+impl PortTable {
+    pub(crate) fn new(net: NetId) -> Result<Arc<Self>> {
+        Arc::pin_init(pin_init!(Self { net, links <- IdTable::new() }), GFP_KERNEL)
+    }
+
+    /// Lets `link` receive what comes in by the interface `ifindex`. Context: process.
+    pub(crate) fn insert(&self, link: &Arc<Link>, ifindex: usize) -> Result {
+        self.links.insert(ifindex, link.clone())
+    }
+
+    /// Ends that, and waits for what is being received. Context: process.
+    pub(crate) fn remove(&self, ifindex: usize) {
+        drop(self.links.remove(ifindex));
+    }
+
+    /// The link for packets of `netdev`: its own or, for a VLAN, that of the device below.
+    fn find<'a>(&'a self, netdev: &NetDevice, rcu: &'a rcu::Guard) -> Option<ArcBorrow<'a, Link>> {
+        if let Some(link) = self.links.get(netdev.ifindex(), rcu) {
+            return Some(link);
+        }
+        let below = netdev.vlan_real_dev()?;
+        // The index of a device in another namespace means nothing here.
+        if below.net().id() != self.net {
+            return None;
+        }
+        self.links.get(below.ifindex(), rcu)
+    }
+}
+
+impl Receiver for PortTable {
+    fn receive(&self, skb: SkBuff, offset: usize) {
+        let rcu = rcu::read_lock();
+        let Some(link) = skb.device().and_then(|netdev| self.find(netdev, &rcu)) else {
+            return;
+        };
+        let payload_bytes = skb.len().saturating_sub(offset);
+        link.counters.rcvd_pkts.increment();
+        link.counters.rcvd_bytes.add(payload_bytes as u64);
+
+        let mut head = [0; Bth::BYTES];
+        let header = match skb.copy_bits(offset, &mut head) {
+            Ok(()) => roce::header(&head, payload_bytes).ok(),
+            Err(_) => None,
+        };
+        match header {
+            None => link.counters.rcvd_malformed.increment(),
+            // There are no queue pairs.
+            Some(_) => link.counters.rcvd_no_qp.increment(),
+        }
+    }
+}

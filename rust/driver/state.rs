@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What the module knows: the links, the namespaces, the queue for work that cannot be done where it comes up.
+//!
+//! Lock order: rtnl lock, then [`State::links`]. Nothing is called with the latter held.
+
+use crate::{
+    link::Link,
+    namespace::Namespaces, //
+};
+use kernel::{
+    prelude::*,
+    sync::{
+        new_mutex,
+        Arc,
+        Mutex, //
+    }, //
+};
+use kernel_ext::{
+    net::{
+        NetDevice,
+        RtnlGuard, //
+    },
+    sync::Slot,
+    workqueue::OwnedQueue, //
+};
+
+/// The state of the loaded module, for callbacks that have no other way to it.
+pub(crate) static STATE: Slot<State> = Slot::new();
+
+/// The module's state.
+#[pin_data]
+pub(crate) struct State {
+    /// Every link, from before its registration until after its device is surely gone.
+    #[pin]
+    links: Mutex<KVec<Arc<Link>>>,
+    /// The namespaces with links.
+    #[pin]
+    pub(crate) namespaces: Namespaces,
+    /// Takes devices down.
+    pub(crate) queue: OwnedQueue,
+}
+
+impl State {
+    pub(crate) fn new() -> Result<Arc<Self>> {
+        let queue = OwnedQueue::new(c"oxe")?;
+        Arc::pin_init(
+            pin_init!(Self {
+                links <- new_mutex!(KVec::new(), "oxe::State::links"),
+                namespaces <- Namespaces::new(),
+                queue,
+            }),
+            GFP_KERNEL,
+        )
+    }
+
+    /// Enters a link.
+    ///
+    /// # Errors
+    ///
+    /// `EEXIST` if its network device has one; `ENODEV` if the network device is going away: its `Unregister` event may
+    /// have passed already.
+    pub(crate) fn enter(&self, link: &Arc<Link>, netdev: &NetDevice, rtnl: &RtnlGuard) -> Result {
+        if !netdev.is_registered(rtnl) {
+            return Err(ENODEV);
+        }
+        let mut links = self.links.lock();
+        if links.iter().any(|other| other.is_on(netdev)) {
+            return Err(EEXIST);
+        }
+        links.push(link.clone(), GFP_KERNEL)?;
+        Ok(())
+    }
+
+    /// Removes a link that was entered, if it is still there.
+    pub(crate) fn remove(&self, link: &Link) {
+        let mut links = self.links.lock();
+        let found = links.iter().position(|other| core::ptr::eq(&**other, link));
+        let removed = found.map(|index| links.remove(index));
+        drop(links);
+        drop(removed);
+    }
+
+    /// The link on `netdev`, if there is one.
+    pub(crate) fn find(&self, netdev: &NetDevice) -> Option<Arc<Link>> {
+        self.links
+            .lock()
+            .iter()
+            .find(|link| link.is_on(netdev))
+            .cloned()
+    }
+
+    /// Takes all links down and waits for it. No link may be added meanwhile.
+    pub(crate) fn remove_all_links(&self) {
+        loop {
+            let first = self.links.lock().first().cloned();
+            let Some(link) = first else { break };
+            link.take_down();
+        }
+        // Every device is gone for good, so nothing is queued any more; what was queued still runs.
+        self.queue.drain();
+    }
+}

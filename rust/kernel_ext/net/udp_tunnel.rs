@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Kernel UDP sockets whose datagrams go to a callback.
+//!
+//! C header: [`include/net/udp_tunnel.h`](srctree/include/net/udp_tunnel.h)
+
+use super::{
+    Net,
+    SkBuff, //
+};
+use crate::bindings;
+use core::ptr::{
+    self,
+    NonNull, //
+};
+use kernel::{
+    prelude::*,
+    sync::Arc, //
+};
+
+/// Bytes of a UDP header.
+const UDP_HEADER_BYTES: usize = 8;
+
+/// Takes the datagrams of a [`UdpTunnel`].
+pub trait Receiver: Send + Sync + 'static {
+    /// Takes one datagram; its payload starts `offset` bytes into `skb`.
+    ///
+    /// Context: softirq, under RCU.
+    fn receive(&self, skb: SkBuff, offset: usize);
+}
+
+/// Internet protocol of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// IPv4.
+    V4,
+    /// IPv6, not IPv4-mapped addresses.
+    V6,
+}
+
+/// An open socket. Dropping it closes the socket and waits until no callback runs any more.
+///
+/// Context of the drop: process.
+///
+/// # Invariants
+///
+/// `sk` is a tunnel socket that is ours and whose user data is `receiver`'s pointer.
+pub struct UdpTunnel<T: Receiver> {
+    sk: NonNull<bindings::sock>,
+    /// Kept for `encap_rcv_callback`.
+    _receiver: Arc<T>,
+}
+
+// SAFETY: Kernel sockets may be released from any thread; the receiver is `Send` and `Sync`.
+unsafe impl<T: Receiver> Send for UdpTunnel<T> {}
+// SAFETY: As above; there are no methods on a shared reference.
+unsafe impl<T: Receiver> Sync for UdpTunnel<T> {}
+
+impl<T: Receiver> UdpTunnel<T> {
+    /// Opens a socket in `net`, bound to `port` on all addresses of `family`.
+    ///
+    /// The namespace is not kept alive: close the socket no later than in an [`ExitHook`](super::ExitHook).
+    ///
+    /// Context: process, sleeps.
+    ///
+    /// # Errors
+    ///
+    /// `EADDRINUSE`; `EAFNOSUPPORT` or `EPFNOSUPPORT` where the kernel runs without `family`; `ENOMEM`.
+    pub fn open(net: &Net, family: Family, port: u16, receiver: Arc<T>) -> Result<Self> {
+        let family = match family {
+            Family::V4 => bindings::AF_INET,
+            Family::V6 => bindings::AF_INET6,
+        };
+        let mut sk = ptr::null_mut();
+        // SAFETY: The namespace is valid, `sk` may be written, and the user data stays valid until the socket is
+        // released: `_receiver` is dropped after the release, which waits for the callbacks (an RCU grace period).
+        let err = unsafe {
+            bindings::oxe_helper_udp_tunnel_open(
+                net.as_ptr(),
+                family as c_int,
+                port,
+                Arc::as_ptr(&receiver).cast_mut().cast(),
+                Some(encap_rcv_callback::<T>),
+                &mut sk,
+            )
+        };
+        kernel::error::to_result(err)?;
+        // INVARIANT: Just opened for us with that user data.
+        Ok(Self {
+            sk: NonNull::new(sk).ok_or(EINVAL)?,
+            _receiver: receiver,
+        })
+    }
+}
+
+impl<T: Receiver> Drop for UdpTunnel<T> {
+    fn drop(&mut self) {
+        // SAFETY: Ours by the type invariant. Clears the user data and waits for a grace period.
+        unsafe { bindings::udp_tunnel_sock_release(self.sk.as_ptr()) };
+    }
+}
+
+/// # Safety
+///
+/// Only as the `encap_rcv` of a socket that [`UdpTunnel::open`] made.
+unsafe extern "C" fn encap_rcv_callback<T: Receiver>(
+    sk: *mut bindings::sock,
+    skb: *mut bindings::sk_buff,
+) -> c_int {
+    let Some(skb) = NonNull::new(skb) else {
+        return 0;
+    };
+    // SAFETY: The return value 0 says that we took the packet over.
+    let skb = unsafe { SkBuff::from_raw(skb) };
+    // SAFETY: UDP calls this under RCU with a valid socket.
+    let receiver = unsafe { bindings::oxe_helper_sk_user_data(sk) }.cast::<T>();
+    // SAFETY: Null, or by the invariant of `UdpTunnel` a `T` that lives until a grace period after the user data was
+    // cleared.
+    if let Some(receiver) = unsafe { receiver.as_ref() } {
+        receiver.receive(skb, UDP_HEADER_BYTES);
+    }
+    0
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Verbs objects that ib_core allocates and frees, with room for the driver's part behind the C struct.
+
+use core::{
+    marker::PhantomData,
+    mem::{
+        size_of,
+        MaybeUninit, //
+    }, //
+};
+
+/// A C struct `C` and the driver's part `D`.
+///
+/// ib_core allocates [`Object::SIZE`] zeroed bytes, calls the driver to create the object, and frees the bytes after the
+/// driver destroyed it, with no grace period: nothing asynchronous may keep a pointer to it.
+#[repr(C)]
+pub(crate) struct Object<C, D> {
+    /// First: what ib_core takes the object for.
+    _c: MaybeUninit<C>,
+    data: MaybeUninit<D>,
+    _owns: PhantomData<D>,
+}
+
+impl<C, D> Object<C, D> {
+    /// For the `size_ib_*` members of `struct ib_device_ops`.
+    pub(crate) const SIZE: usize = {
+        assert!(
+            align_of::<D>() <= 8,
+            "kmalloc promises no more for any size"
+        );
+        size_of::<Self>()
+    };
+
+    /// Puts the driver's part in place.
+    ///
+    /// # Safety
+    ///
+    /// `c` must be an object of [`Object::SIZE`] bytes that is being created; nobody else uses it yet.
+    pub(crate) unsafe fn init(c: *mut C, data: D) {
+        // SAFETY: By the contract; `c` is the first member.
+        unsafe { (*c.cast::<Self>()).data.write(data) };
+    }
+
+    /// Drops the driver's part.
+    ///
+    /// # Safety
+    ///
+    /// [`Object::init`] was called for `c`, this function was not, and nobody else uses the object any more.
+    pub(crate) unsafe fn drop(c: *mut C) {
+        // SAFETY: By the contract; `c` is the first member.
+        unsafe { (*c.cast::<Self>()).data.assume_init_drop() };
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! A workqueue of one's own.
+//!
+//! C header: [`include/linux/workqueue.h`](srctree/include/linux/workqueue.h)
+
+use crate::bindings;
+use core::{
+    ops::Deref,
+    ptr::NonNull, //
+};
+use kernel::{
+    prelude::*,
+    workqueue::Queue, //
+};
+
+/// A high-priority workqueue that may be used under memory pressure; destroyed, once empty, when dropped.
+///
+/// It must not be dropped by one of its own work items: the drop waits for them.
+///
+/// # Invariants
+///
+/// The pointer is a workqueue that only the drop destroys.
+pub struct OwnedQueue(NonNull<bindings::workqueue_struct>);
+
+// SAFETY: Workqueues may be used from any thread.
+unsafe impl Send for OwnedQueue {}
+// SAFETY: As above.
+unsafe impl Sync for OwnedQueue {}
+
+impl OwnedQueue {
+    /// Creates a queue whose workers are called `name`.
+    ///
+    /// Context: process.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub fn new(name: &CStr) -> Result<Self> {
+        // SAFETY: `name` is a C string; it is copied.
+        let queue = unsafe { bindings::oxe_helper_alloc_workqueue(name.as_char_ptr()) };
+        // INVARIANT: It was just made for us.
+        Ok(Self(NonNull::new(queue).ok_or(ENOMEM)?))
+    }
+
+    /// Waits until the queue is empty, what its items queue meanwhile included.
+    ///
+    /// Context: process, not from one of its own items. Nobody else may be queueing: the kernel warns if so.
+    pub fn drain(&self) {
+        // SAFETY: The queue is valid by the type invariant.
+        unsafe { bindings::drain_workqueue(self.0.as_ptr()) };
+    }
+}
+
+impl Deref for OwnedQueue {
+    type Target = Queue;
+
+    fn deref(&self) -> &Queue {
+        // SAFETY: Valid by the type invariant for as long as `self`; both types stand for the same C struct.
+        unsafe { Queue::from_raw(self.0.as_ptr().cast()) }
+    }
+}
+
+impl Drop for OwnedQueue {
+    fn drop(&mut self) {
+        // SAFETY: By the type invariant it is ours; nobody can queue any more, since that takes a reference to `self`.
+        unsafe { bindings::destroy_workqueue(self.0.as_ptr()) };
+    }
+}

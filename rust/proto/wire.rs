@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The wire format of RoCEv2: what lies in a UDP datagram to port [`roce::UDP_PORT`].
+
+pub mod bth;
+pub mod roce;
