@@ -57,7 +57,7 @@ struct net_device *oxe_helper_skb_dev(const struct sk_buff *skb);
 void oxe_helper_xa_init(struct xarray *xa);
 int oxe_helper_xa_insert(struct xarray *xa, unsigned long index, void *entry);
 void *oxe_helper_xa_first(struct xarray *xa, unsigned long *index);
-struct workqueue_struct *oxe_helper_alloc_workqueue(const char *name);
+struct workqueue_struct *oxe_helper_alloc_unbound_workqueue(const char *name);
 
 /* udp_tunnel.c */
 int oxe_helper_udp_tunnel_open(struct net *net, int family, u16 port, void *user_data,

@@ -14,7 +14,9 @@ use kernel::{
     workqueue::Queue, //
 };
 
-/// A high-priority workqueue that may be used under memory pressure; destroyed, once empty, when dropped.
+/// An unbound workqueue, for slow administrative work; destroyed, once empty, when dropped.
+///
+/// No `WQ_MEM_RECLAIM`: its items may wait for queues without (those of ib_core), and memory is not reclaimed by them.
 ///
 /// It must not be dropped by one of its own work items: the drop waits for them.
 ///
@@ -38,7 +40,7 @@ impl OwnedQueue {
     /// `ENOMEM`.
     pub fn new(name: &CStr) -> Result<Self> {
         // SAFETY: `name` is a C string; it is copied.
-        let queue = unsafe { bindings::oxe_helper_alloc_workqueue(name.as_char_ptr()) };
+        let queue = unsafe { bindings::oxe_helper_alloc_unbound_workqueue(name.as_char_ptr()) };
         // INVARIANT: It was just made for us.
         Ok(Self(NonNull::new(queue).ok_or(ENOMEM)?))
     }
