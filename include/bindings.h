@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The input of bindgen. hrtimer_types.h comes first: bindgen takes an enum for signed where it meets a
- * forward reference before the definition.
+ * The input of bindgen. hrtimer_types.h comes first: bindgen takes an enum for signed where it
+ * meets a forward reference before the definition.
  */
 #include <linux/hrtimer_types.h>
 

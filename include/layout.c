@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sizes and offsets as the kernel's C compiler lays them out. bindgen asks clang; the kernel may be gcc's.
- * rust/bindings/layout.rs compares each at build time. Compiled to assembly only, never linked.
+ * Sizes and offsets as the kernel's C compiler lays them out. bindgen asks clang; the kernel may be
+ * gcc's. rust/bindings/layout.rs compares each at build time. Compiled to assembly only, never
+ * linked.
  */
 #include <linux/kbuild.h>
 #include <linux/netdevice.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * C shims for what bindgen cannot express: static inlines, macros, bitfields. No policy and no state here;
- * kernel_ext is the only caller. Each shim is named after what it wraps.
+ * C shims for what bindgen cannot express: static inlines, macros, bitfields. No policy and no
+ * state here; kernel_ext is the only caller. Each shim is named after what it wraps.
  */
 #ifndef OXE_HELPERS_H
 #define OXE_HELPERS_H
@@ -49,7 +49,6 @@ unsigned int oxe_helper_num_possible_cpus(void);
 
 /* skbuff.c */
 void oxe_helper_kfree_skb(struct sk_buff *skb);
-void oxe_helper_consume_skb(struct sk_buff *skb);
 unsigned int oxe_helper_skb_len(const struct sk_buff *skb);
 struct net_device *oxe_helper_skb_dev(const struct sk_buff *skb);
 

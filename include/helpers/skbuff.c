@@ -10,12 +10,6 @@ void oxe_helper_kfree_skb(struct sk_buff *skb)
 	kfree_skb(skb);
 }
 
-/* The packet reached its goal. */
-void oxe_helper_consume_skb(struct sk_buff *skb)
-{
-	consume_skb(skb);
-}
-
 unsigned int oxe_helper_skb_len(const struct sk_buff *skb)
 {
 	return skb->len;

@@ -11,9 +11,10 @@ static struct lock_class_key oxe_slock_key[2];
 static struct lock_class_key oxe_sk_key[2];
 
 /*
- * Our sockets are locked inside of locks that user sockets are never locked in: lockdep has to know them apart.
- * sock_lock_init_class_and_name() takes a reference on this module, which would make it impossible to unload;
- * the keys outlive the socket without it, since the module closes its sockets before it goes.
+ * Our sockets are locked inside of locks that user sockets are never locked in: lockdep has to know
+ * them apart. sock_lock_init_class_and_name() takes a reference on this module, which would make it
+ * impossible to unload; the keys outlive the socket without it, since the module closes its sockets
+ * before it goes.
  */
 static void oxe_set_lock_class(struct sock *sk)
 {
@@ -33,8 +34,8 @@ static void oxe_set_lock_class(struct sock *sk)
 #endif
 
 /*
- * Opens a UDP socket of @net on @port (host order), all addresses of @family, whose datagrams go to @encap_rcv.
- * Sleeps.
+ * Opens a UDP socket of @net on @port (host order), all addresses of @family, whose datagrams go to
+ * @encap_rcv. Sleeps.
  */
 int oxe_helper_udp_tunnel_open(struct net *net, int family, u16 port, void *user_data,
 			       int (*encap_rcv)(struct sock *sk, struct sk_buff *skb),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Build-time proof that bindgen's layouts are those of the kernel's C compiler (`include/layout.c`).
+//! Build-time proof that bindgen's layouts are those of the kernel's C compiler
+//! (`include/layout.c`).
 
 use crate::layout_generated as c;
 use core::mem::{

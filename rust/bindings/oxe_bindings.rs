@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What bindgen made of `include/bindings.h`: the RDMA and network C API that the `kernel` crate lacks.
+//! What bindgen made of `include/bindings.h`: the RDMA and network C API that the `kernel` crate
+//! lacks.
 //!
-//! A crate of its own, so that it is compiled once and not with each edit. Only `kernel_ext` may use it. Types that
-//! the `kernel` crate has as well (`sk_buff`, `xarray`, ...) are separate Rust types here: cast at the border.
+//! A crate of its own, so that it is compiled once and not with each edit. Only `kernel_ext` may
+//! use it. Types that the `kernel` crate has as well (`sk_buff`, `xarray`, ...) are separate Rust
+//! types here: cast at the border.
 
 #![allow(
     clippy::all,

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A link: the tie between a network device and an RDMA device, from `rdma link add` to the end of either.
+//! A link: the tie between a network device and an RDMA device, from `rdma link add` to the end of
+//! either.
 //!
-//! Anybody may end a link, in any order and at the same time: `rdma link del`, the network device's unregistration or its
-//! move to another namespace, the end of the namespace, the unloading of this module or of `rdma_rxe`
-//! (`docs/architecture.md`, "Two drivers, one identity"). All of it comes down to three steps, each done once:
+//! Anybody may end a link, in any order and at the same time: `rdma link del`, the network device's
+//! unregistration or its move to another namespace, the end of the namespace, the unloading of this
+//! module or of `rdma_rxe` (`docs/architecture.md`, "Two drivers, one identity"). All of it comes
+//! down to three steps, each done once:
 //!
 //! 1. [`Link::detach`]: the network device is let go of; nothing is received any more.
 //! 2. [`Link::released`], ib_core's last call: the sockets are let go of, too.
-//! 3. [`Link::take_down`]: whoever else unregistered the device is surely out of our code; the memory may go.
+//! 3. [`Link::take_down`]: whoever else unregistered the device is surely out of our code; the
+//!    memory may go.
 //!
-//! Lock order: [`Link::registering`], then ib_core's registration lock and the rtnl lock. The other locks are leaves.
+//! Lock order: [`Link::registering`], then ib_core's registration lock and the rtnl lock. The other
+//! locks are leaves.
 
 use crate::{
     counters::Counters,
@@ -117,7 +121,7 @@ impl Link {
 
         // Under the lock the network device stays in its namespace, and the namespace in existence.
         let rtnl = RtnlGuard::lock();
-        let net = netdev.net().try_get().ok_or(ENODEV)?;
+        let net = netdev.net(&rtnl).try_get().ok_or(ENODEV)?;
         drop(rtnl);
 
         let link = Self::attach(state, name, netdev, &net)?;
@@ -129,17 +133,21 @@ impl Link {
 
     /// A link that receives packets but has no RDMA device yet.
     fn attach(state: Arc<State>, name: &CStr, netdev: &NetDevice, net: &Net) -> Result<Arc<Self>> {
+        let taken = || {
+            pr_err!("{}: {} has an oxe device already\n", name, netdev.name());
+        };
         // What would fail below anyway fails before a socket is opened.
         if state.find(netdev).is_some() {
-            pr_err!("{}: {} has an oxe device already\n", name, netdev.name());
+            taken();
             return Err(EEXIST);
         }
         let namespace = state.namespaces.get(net)?;
         let attachment = Attachment::new(namespace.clone(), net).inspect_err(|&e| {
             if e == EADDRINUSE {
                 pr_err!(
-                    "{}: UDP port {UDP_PORT} is in use in the network namespace of {}, by rdma_rxe perhaps\n",
+                    "{}: UDP port {} is in use in the network namespace of {}\n",
                     name,
+                    UDP_PORT,
                     netdev.name()
                 );
             }
@@ -163,10 +171,14 @@ impl Link {
         )?;
 
         let rtnl = RtnlGuard::lock();
-        if netdev.net().id() != net.id() {
+        if netdev.net_id() != net.id() {
             return Err(ENODEV);
         }
-        link.state.enter(&link, netdev, &rtnl)?;
+        link.state.enter(&link, netdev, &rtnl).inspect_err(|&e| {
+            if e == EEXIST {
+                taken();
+            }
+        })?;
         link.namespace
             .ports()
             .insert(&link, link.ifindex)
@@ -185,6 +197,10 @@ impl Link {
         guid: Eui64,
     ) -> Result {
         let registering = self.registering.lock();
+        // If the network device went before the lock was taken, nobody will take the device down.
+        if !self.is_on(netdev) {
+            return Err(ENODEV);
+        }
         let device = Unregistered::new(net, guid, c"oxe", self.clone())?;
         *self.device.lock() = Some(device.handle());
         if let Err(e) = device.register(name) {
@@ -215,7 +231,8 @@ impl Link {
         self.netdev.lock().clone()
     }
 
-    /// Lets go of the network device: its references are dropped and nothing is received from it any more.
+    /// Lets go of the network device: its references are dropped and nothing is received from it
+    /// any more.
     ///
     /// Context: process; the rtnl lock may be held.
     pub(crate) fn detach(&self) {
@@ -225,7 +242,8 @@ impl Link {
         }
     }
 
-    /// The network device goes away. Context: with the rtnl lock held, so the RDMA device has to go later.
+    /// The network device goes away. Context: with the rtnl lock held, so the RDMA device has to go
+    /// later.
     pub(crate) fn netdev_gone(self: Arc<Self>, netdev: &NetDevice) {
         pr_info!("{} goes, and its RDMA device with it\n", netdev.name());
         self.detach();
@@ -262,7 +280,8 @@ impl Link {
         drop(handle);
     }
 
-    /// Tells the RDMA device's users of the port's state. Context: process; the rtnl lock may be held.
+    /// Tells the RDMA device's users of the port's state. Context: process; the rtnl lock may be
+    /// held.
     pub(crate) fn port_state_changed(&self, netdev: &NetDevice) {
         let handle = self.device.lock().clone();
         if let Some(handle) = handle {

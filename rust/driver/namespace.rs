@@ -2,10 +2,11 @@
 
 //! The network namespaces that have links, and their sockets on port 4791.
 //!
-//! The sockets are open as long as somebody holds an [`Attachment`], and no longer than the namespace lasts.
+//! The sockets are open as long as somebody holds an [`Attachment`], and no longer than the
+//! namespace lasts.
 //!
-//! Lock order: [`Namespaces::list`] and [`Namespace::sockets`] are never held together. The latter is held while sockets
-//! are opened and closed, in process context.
+//! Lock order: [`Namespaces::list`] and [`Namespace::sockets`] are never held together. The latter
+//! is held while sockets are opened and closed, in process context.
 
 use crate::{
     rx::PortTable,
@@ -110,13 +111,15 @@ impl Namespace {
     }
 }
 
-/// A share in the sockets of a namespace: they are open while it lives, unless the namespace ends first.
+/// A share in the sockets of a namespace: they are open while it lives, unless the namespace ends
+/// first.
 pub(crate) struct Attachment(Arc<Namespace>);
 
 impl Attachment {
     /// Opens the sockets if they are not.
     ///
-    /// Context: process, without the rtnl lock. The caller keeps `net`, which is that of `namespace`, from ending.
+    /// Context: process, without the rtnl lock. The caller keeps `net`, which is that of
+    /// `namespace`, from ending.
     ///
     /// # Errors
     ///

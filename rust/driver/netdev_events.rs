@@ -2,8 +2,9 @@
 
 //! What happens to network devices, as far as it concerns their RDMA devices.
 //!
-//! ib_core follows addresses (the GID table) by itself. It does not find our devices by their network devices, by choice
-//! (`docs/architecture.md`, "Two drivers, one identity"), so the port's state is reported from here.
+//! ib_core follows addresses (the GID table) by itself. It does not find our devices by their
+//! network devices, by choice (`docs/architecture.md`, "Two drivers, one identity"), so the port's
+//! state is reported from here.
 
 use crate::state::State;
 use kernel::{
@@ -44,8 +45,8 @@ impl EventHandler for NetdevEvents {
                 }
                 link.port_state_changed(netdev);
             }
-            // The port's MTU is that of the network device whenever it is asked for. An MTU too small for any packet is
-            // worth a word.
+            // The port's MTU is that of the network device whenever it is asked for. An MTU too
+            // small for any packet is worth a word.
             Event::Mtu if Mtu::of(netdev).is_none() => {
                 pr_warn!(
                     "{}: an MTU of {} is too small for RoCEv2\n",

@@ -48,38 +48,52 @@ module! {
 struct Oxe {
     /// No link is added any more, and none is being added.
     _link_type: Pin<KBox<rdma::link::Registration<OxeLinks>>>,
-    /// No event of a network device comes any more; each link let go of its own.
+    /// All devices are unregistered, whoever did it.
+    _links: AllLinks,
+    /// No event of a network device comes any more.
     _netdev_events: Pin<KBox<net::Notifier<NetdevEvents>>>,
-    /// All devices are unregistered and all work is done.
-    _shutdown: Shutdown,
+    /// No work is left: nothing could have queued any since the last two.
+    _work: AllWork,
     /// No namespace calls any more; all sockets are closed.
     _namespace_exit: Pin<KBox<net::ExitHook<NamespaceExit>>>,
     /// Nobody finds the state any more. This drops its last reference, and with it the work queue.
     _published: Published<State>,
 }
 
-/// Removes all links when dropped.
-struct Shutdown(Arc<State>);
+/// Takes all links down when dropped.
+struct AllLinks(Arc<State>);
 
-impl Drop for Shutdown {
+impl Drop for AllLinks {
     fn drop(&mut self) {
-        self.0.remove_all_links();
+        self.0.take_down_all();
+    }
+}
+
+/// Waits for all work when dropped.
+struct AllWork(Arc<State>);
+
+impl Drop for AllWork {
+    fn drop(&mut self) {
+        self.0.queue.drain();
     }
 }
 
 impl kernel::Module for Oxe {
     fn init(_module: &'static ThisModule) -> Result<Self> {
         let state = State::new()?;
+        // Where a step fails, those before it are undone in reverse, which is the order above.
         let published = STATE.publish(state.clone())?;
         let namespace_exit = KBox::pin_init(net::ExitHook::new(), GFP_KERNEL)?;
-        let shutdown = Shutdown(state.clone());
-        let netdev_events =
-            KBox::pin_init(net::Notifier::new(NetdevEvents::new(state)), GFP_KERNEL)?;
+        let work = AllWork(state.clone());
+        let netdev_events = NetdevEvents::new(state.clone());
+        let netdev_events = KBox::pin_init(net::Notifier::new(netdev_events), GFP_KERNEL)?;
+        let links = AllLinks(state);
         let link_type = KBox::pin_init(rdma::link::Registration::new(), GFP_KERNEL)?;
         Ok(Self {
             _link_type: link_type,
+            _links: links,
             _netdev_events: netdev_events,
-            _shutdown: shutdown,
+            _work: work,
             _namespace_exit: namespace_exit,
             _published: published,
         })

@@ -57,7 +57,7 @@ impl PortTable {
         }
         let below = netdev.vlan_real_dev()?;
         // The index of a device in another namespace means nothing here.
-        if below.net().id() != self.net {
+        if below.net_id() != self.net {
             return None;
         }
         self.links.get(below.ifindex(), rcu)
@@ -65,9 +65,9 @@ impl PortTable {
 }
 
 impl Receiver for PortTable {
-    fn receive(&self, skb: SkBuff, offset: usize) {
+    fn receive(&self, netdev: &NetDevice, skb: SkBuff, offset: usize) {
         let rcu = rcu::read_lock();
-        let Some(link) = skb.device().and_then(|netdev| self.find(netdev, &rcu)) else {
+        let Some(link) = self.find(netdev, &rcu) else {
             return;
         };
         let payload_bytes = skb.len().saturating_sub(offset);

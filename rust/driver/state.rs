@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! What the module knows: the links, the namespaces, the queue for work that cannot be done where it comes up.
+//! What the module knows: the links, the namespaces, the queue for work that cannot be done where
+//! it comes up.
 //!
 //! Lock order: rtnl lock, then [`State::links`]. Nothing is called with the latter held.
 
@@ -58,8 +59,8 @@ impl State {
     ///
     /// # Errors
     ///
-    /// `EEXIST` if its network device has one; `ENODEV` if the network device is going away: its `Unregister` event may
-    /// have passed already.
+    /// `EEXIST` if its network device has one; `ENODEV` if the network device is going away: its
+    /// `Unregister` event may have passed already.
     pub(crate) fn enter(&self, link: &Arc<Link>, netdev: &NetDevice, rtnl: &RtnlGuard) -> Result {
         if !netdev.is_registered(rtnl) {
             return Err(ENODEV);
@@ -90,14 +91,13 @@ impl State {
             .cloned()
     }
 
-    /// Takes all links down and waits for it. No link may be added meanwhile.
-    pub(crate) fn remove_all_links(&self) {
+    /// Takes all links down and waits for it: every device is gone for good. No link may be added
+    /// meanwhile.
+    pub(crate) fn take_down_all(&self) {
         loop {
             let first = self.links.lock().first().cloned();
             let Some(link) = first else { break };
             link.take_down();
         }
-        // Every device is gone for good, so nothing is queued any more; what was queued still runs.
-        self.queue.drain();
     }
 }

@@ -2,8 +2,8 @@
 
 //! Safe abstractions over the RDMA and network C API that the `kernel` crate does not have (yet).
 //!
-//! Laid out as `rust/kernel` would be; every `unsafe` line of oxe is here. It knows nothing of the protocol and
-//! nothing of the driver's policy: those come in through traits.
+//! Laid out as `rust/kernel` would be; every `unsafe` line of oxe is here. It knows nothing of the
+//! protocol and nothing of the driver's policy: those come in through traits.
 
 #![deny(missing_docs)]
 

@@ -2,9 +2,10 @@
 
 //! RDMA devices.
 //!
-//! A driver implements [`Driver`]; [`Unregistered`] makes a device of it and registers it with ib_core. From then on the
-//! device belongs to ib_core, which calls the trait's functions, and to nobody else: anyone may unregister it, at any
-//! time. The driver keeps a [`Handle`], which keeps the memory and nothing more.
+//! A driver implements [`Driver`]; [`Unregistered`] makes a device of it and registers it with
+//! ib_core. From then on the device belongs to ib_core, which calls the trait's functions, and to
+//! nobody else: anyone may unregister it, at any time. The driver keeps a [`Handle`], which keeps
+//! the memory and nothing more.
 //!
 //! | C | here |
 //! |---|---|

@@ -16,7 +16,8 @@ use kernel::{
 
 /// An unbound workqueue, for slow administrative work; destroyed, once empty, when dropped.
 ///
-/// No `WQ_MEM_RECLAIM`: its items may wait for queues without (those of ib_core), and memory is not reclaimed by them.
+/// No `WQ_MEM_RECLAIM`: its items may wait for queues without (those of ib_core), and memory is not
+/// reclaimed by them.
 ///
 /// It must not be dropped by one of its own work items: the drop waits for them.
 ///
@@ -47,7 +48,8 @@ impl OwnedQueue {
 
     /// Waits until the queue is empty, what its items queue meanwhile included.
     ///
-    /// Context: process, not from one of its own items. Nobody else may be queueing: the kernel warns if so.
+    /// Context: process, not from one of its own items. Nobody else may be queueing: the kernel
+    /// warns if so.
     pub fn drain(&self) {
         // SAFETY: The queue is valid by the type invariant.
         unsafe { bindings::drain_workqueue(self.0.as_ptr()) };
@@ -58,14 +60,16 @@ impl Deref for OwnedQueue {
     type Target = Queue;
 
     fn deref(&self) -> &Queue {
-        // SAFETY: Valid by the type invariant for as long as `self`; both types stand for the same C struct.
+        // SAFETY: Valid by the type invariant for as long as `self`; both types stand for the same
+        // C struct.
         unsafe { Queue::from_raw(self.0.as_ptr().cast()) }
     }
 }
 
 impl Drop for OwnedQueue {
     fn drop(&mut self) {
-        // SAFETY: By the type invariant it is ours; nobody can queue any more, since that takes a reference to `self`.
+        // SAFETY: By the type invariant it is ours; nobody can queue any more, since that takes a
+        // reference to `self`.
         unsafe { bindings::destroy_workqueue(self.0.as_ptr()) };
     }
 }

@@ -2,8 +2,9 @@
 
 //! RoCEv2 without a kernel: the protocol core of oxe.
 //!
-//! No I/O, no allocation, no clock, no `unsafe`, no panic: what comes in is a byte slice or a plain value, what goes
-//! out is a plain value. Compiled into `oxe.ko` by Kbuild and as a host crate by cargo, from the same files.
+//! No I/O, no allocation, no clock, no `unsafe`, no panic: what comes in is a byte slice or a plain
+//! value, what goes out is a plain value. Compiled into `oxe.ko` by Kbuild and as a host crate by
+//! cargo, from the same files.
 
 #![cfg_attr(all(not(CONFIG_RUST), not(test)), no_std)]
 #![forbid(unsafe_code)]

@@ -43,7 +43,7 @@ impl Net {
 
     /// Tells namespaces apart.
     pub fn id(&self) -> NetId {
-        NetId(self.as_ptr() as usize)
+        NetId::of(self.as_ptr())
     }
 }
 
@@ -70,16 +70,23 @@ impl Drop for NetRef {
     }
 }
 
-/// The identity of a namespace. A number only: it keeps nothing alive and may be used anew after the namespace's end.
+/// The identity of a namespace. A number only: it keeps nothing alive and may be used anew after
+/// the namespace's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetId(usize);
+
+impl NetId {
+    pub(crate) fn of(net: *mut bindings::net) -> Self {
+        Self(net as usize)
+    }
+}
 
 /// Told of the end of namespaces.
 ///
 /// The C callback has no context argument, hence a type and no value.
 pub trait ExitHandler: 'static {
-    /// The namespace is going: its network devices are unregistered (or moved away), and its sockets have to be closed
-    /// before this returns.
+    /// The namespace is going: its network devices are unregistered (or moved away), and its
+    /// sockets have to be closed before this returns.
     ///
     /// Context: process, sleeps. Several namespaces may end at once.
     fn exit(net: NetId);
@@ -137,5 +144,5 @@ impl<T: ExitHandler> PinnedDrop for ExitHook<T> {
 ///
 /// Only as a `pernet_operations.exit`.
 unsafe extern "C" fn exit_callback<T: ExitHandler>(net: *mut bindings::net) {
-    T::exit(NetId(net as usize));
+    T::exit(NetId::of(net));
 }

@@ -6,6 +6,7 @@
 
 use super::{
     Net,
+    NetId,
     RtnlGuard, //
 };
 use crate::bindings;
@@ -24,12 +25,14 @@ use kernel::{
 #[repr(transparent)]
 pub struct NetDevice(Opaque<bindings::net_device>);
 
-// SAFETY: Network devices are reference counted and used from all threads; the methods read single words.
+// SAFETY: Network devices are reference counted and used from all threads; the methods read single
+// words.
 unsafe impl Send for NetDevice {}
 // SAFETY: As above.
 unsafe impl Sync for NetDevice {}
 
-// SAFETY: `dev_hold` keeps the device's memory until `dev_put`, and all network devices are counted so.
+// SAFETY: `dev_hold` keeps the device's memory until `dev_put`, and all network devices are counted
+// so.
 unsafe impl AlwaysRefCounted for NetDevice {
     fn inc_ref(&self) {
         // SAFETY: `self` is valid.
@@ -88,16 +91,21 @@ impl NetDevice {
         ptr::eq(self.as_ptr(), other.as_ptr())
     }
 
-    /// The namespace. It can change whenever the device is not registered; ask under the rtnl lock, or while a packet of
-    /// the device is in hand.
-    pub fn net(&self) -> &Net {
-        // SAFETY: `self` is valid, and a device has a namespace as long as it lives; a namespace ends only after all its
-        // devices have left.
+    /// The namespace. The device does not leave it as long as the lock is held.
+    pub fn net<'a>(&'a self, _rtnl: &'a RtnlGuard) -> &'a Net {
+        // SAFETY: `self` is valid. The namespace is not null, is changed with the rtnl lock held
+        // alone, and ends only after all its devices have left.
         unsafe {
             Net::from_raw(NonNull::new_unchecked(bindings::oxe_helper_dev_net(
                 self.as_ptr(),
             )))
         }
+    }
+
+    /// Which namespace the device is in, at this moment.
+    pub fn net_id(&self) -> NetId {
+        // SAFETY: `self` is valid; the pointer is not followed.
+        NetId::of(unsafe { bindings::oxe_helper_dev_net(self.as_ptr()) })
     }
 
     /// Interface index: unique in the namespace.
@@ -140,7 +148,8 @@ impl NetDevice {
             return None;
         }
         let mut eui = [0; 8];
-        // SAFETY: `self` is valid and has an address of 6 bytes; `eui` is valid for writing 8 bytes.
+        // SAFETY: `self` is valid and has an address of 6 bytes; `eui` is valid for writing 8
+        // bytes.
         unsafe { bindings::oxe_helper_dev_eui64(self.as_ptr(), eui.as_mut_ptr()) };
         Some(Eui64(eui))
     }

@@ -76,15 +76,16 @@ impl<T: EventHandler> Notifier<T> {
         try_pin_init!(Self {
             handler,
             block <- Opaque::try_ffi_init(|block: *mut bindings::notifier_block| {
-                // SAFETY: Valid for writing. `handler` is initialised before and the whole is pinned, so the callback
-                // finds it behind the block.
+                // SAFETY: Valid for writing. `handler` is initialised before and the whole is
+                // pinned, so the callback finds it behind the block.
                 unsafe {
                     block.write(bindings::notifier_block {
                         notifier_call: Some(event_callback::<T>),
                         ..Default::default()
                     });
                 }
-                // SAFETY: The block is initialised and stays where it is until the drop unregisters it.
+                // SAFETY: The block is initialised and stays where it is until the drop unregisters
+                // it.
                 kernel::error::to_result(unsafe { bindings::register_netdevice_notifier(block) })
             }),
         })
@@ -108,7 +109,8 @@ unsafe extern "C" fn event_callback<T: EventHandler>(
     info: *mut c_void,
 ) -> c_int {
     if let Some(event) = Event::from_raw(event) {
-        // SAFETY: `block` is the first member of a `Notifier<T>` that lives until the block is unregistered.
+        // SAFETY: `block` is the first member of a `Notifier<T>` that lives until the block is
+        // unregistered.
         let notifier = unsafe { &*block.cast::<Notifier<T>>() };
         // SAFETY: The chain passes a valid `netdev_notifier_info`.
         let dev = unsafe { bindings::oxe_helper_notifier_info_to_dev(info) };

@@ -7,7 +7,8 @@
 use crate::bindings;
 use kernel::types::NotThreadSafe;
 
-/// Evidence that this thread holds the rtnl lock: no network device is registered or unregistered meanwhile.
+/// Evidence that this thread holds the rtnl lock: no network device is registered or unregistered
+/// meanwhile.
 ///
 /// # Invariants
 ///
@@ -18,8 +19,8 @@ impl RtnlGuard {
     /// Takes the lock. Context: process, without the lock.
     #[must_use]
     pub fn lock() -> Self {
-        // SAFETY: Process context, by the contract of this function; a second lock by the same thread would hang, which
-        // is not unsound.
+        // SAFETY: Process context, by the contract of this function; a second lock by the same
+        // thread would hang, which is not unsound.
         unsafe { bindings::rtnl_lock() };
         // INVARIANT: Just taken.
         Self(NotThreadSafe)

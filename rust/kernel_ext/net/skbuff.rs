@@ -4,7 +4,6 @@
 //!
 //! C header: [`include/linux/skbuff.h`](srctree/include/linux/skbuff.h)
 
-use super::NetDevice;
 use crate::bindings;
 use core::ptr::NonNull;
 use kernel::prelude::*;
@@ -49,27 +48,12 @@ impl SkBuff {
     pub fn copy_bits(&self, offset: usize, to: &mut [u8]) -> Result {
         let offset = c_int::try_from(offset).map_err(|_| EFAULT)?;
         let len = c_int::try_from(to.len()).map_err(|_| EFAULT)?;
-        // SAFETY: The packet is valid and `to` is valid for writing `len` bytes; the function checks the packet's length.
+        // SAFETY: The packet is valid and `to` is valid for writing `len` bytes; the function
+        // checks the packet's length.
         let err = unsafe {
             bindings::skb_copy_bits(self.0.as_ptr(), offset, to.as_mut_ptr().cast(), len)
         };
         kernel::error::to_result(err)
-    }
-
-    /// The device that it came in by.
-    pub fn device(&self) -> Option<&NetDevice> {
-        // SAFETY: Valid by the type invariant.
-        let dev = unsafe { bindings::oxe_helper_skb_dev(self.0.as_ptr()) };
-        // SAFETY: A packet's device outlives the receive path, an RCU critical section, in which the packet is; `self` is
-        // borrowed for as long.
-        NonNull::new(dev).map(|dev| unsafe { NetDevice::from_raw(dev) })
-    }
-
-    /// Frees the packet as one that reached its goal.
-    pub fn consume(self) {
-        let skb = core::mem::ManuallyDrop::new(self);
-        // SAFETY: By the type invariant the reference is ours, and `self` is not dropped.
-        unsafe { bindings::oxe_helper_consume_skb(skb.0.as_ptr()) };
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::{
     Net,
+    NetDevice,
     SkBuff, //
 };
 use crate::bindings;
@@ -23,10 +24,10 @@ const UDP_HEADER_BYTES: usize = 8;
 
 /// Takes the datagrams of a [`UdpTunnel`].
 pub trait Receiver: Send + Sync + 'static {
-    /// Takes one datagram; its payload starts `offset` bytes into `skb`.
+    /// Takes one datagram that came in by `netdev`; its payload starts `offset` bytes into `skb`.
     ///
     /// Context: softirq, under RCU.
-    fn receive(&self, skb: SkBuff, offset: usize);
+    fn receive(&self, netdev: &NetDevice, skb: SkBuff, offset: usize);
 }
 
 /// Internet protocol of a socket.
@@ -59,21 +60,24 @@ unsafe impl<T: Receiver> Sync for UdpTunnel<T> {}
 impl<T: Receiver> UdpTunnel<T> {
     /// Opens a socket in `net`, bound to `port` on all addresses of `family`.
     ///
-    /// The namespace is not kept alive: close the socket no later than in an [`ExitHook`](super::ExitHook).
+    /// The namespace is not kept alive: close the socket no later than in an
+    /// [`ExitHook`](super::ExitHook).
     ///
     /// Context: process, sleeps.
     ///
     /// # Errors
     ///
-    /// `EADDRINUSE`; `EAFNOSUPPORT` or `EPFNOSUPPORT` where the kernel runs without `family`; `ENOMEM`.
+    /// `EADDRINUSE`; `EAFNOSUPPORT` or `EPFNOSUPPORT` where the kernel runs without `family`;
+    /// `ENOMEM`.
     pub fn open(net: &Net, family: Family, port: u16, receiver: Arc<T>) -> Result<Self> {
         let family = match family {
             Family::V4 => bindings::AF_INET,
             Family::V6 => bindings::AF_INET6,
         };
         let mut sk = ptr::null_mut();
-        // SAFETY: The namespace is valid, `sk` may be written, and the user data stays valid until the socket is
-        // released: `_receiver` is dropped after the release, which waits for the callbacks (an RCU grace period).
+        // SAFETY: The namespace is valid, `sk` may be written, and the user data stays valid until
+        // the socket is released: `_receiver` is dropped after the release, which waits for the
+        // callbacks (an RCU grace period).
         let err = unsafe {
             bindings::oxe_helper_udp_tunnel_open(
                 net.as_ptr(),
@@ -110,14 +114,20 @@ unsafe extern "C" fn encap_rcv_callback<T: Receiver>(
     let Some(skb) = NonNull::new(skb) else {
         return 0;
     };
+    // SAFETY: UDP passes a valid packet.
+    let netdev = unsafe { bindings::oxe_helper_skb_dev(skb.as_ptr()) };
     // SAFETY: The return value 0 says that we took the packet over.
     let skb = unsafe { SkBuff::from_raw(skb) };
     // SAFETY: UDP calls this under RCU with a valid socket.
     let receiver = unsafe { bindings::oxe_helper_sk_user_data(sk) }.cast::<T>();
-    // SAFETY: Null, or by the invariant of `UdpTunnel` a `T` that lives until a grace period after the user data was
-    // cleared.
-    if let Some(receiver) = unsafe { receiver.as_ref() } {
-        receiver.receive(skb, UDP_HEADER_BYTES);
+    // SAFETY: Null, or by the invariant of `UdpTunnel` a `T` that lives until a grace period after
+    // the user data was cleared.
+    let receiver = unsafe { receiver.as_ref() };
+    if let (Some(receiver), Some(netdev)) = (receiver, NonNull::new(netdev)) {
+        // SAFETY: The device that a packet came in by stays as long as the RCU critical section
+        // that this runs in.
+        let netdev = unsafe { NetDevice::from_raw(netdev) };
+        receiver.receive(netdev, skb, UDP_HEADER_BYTES);
     }
     0
 }

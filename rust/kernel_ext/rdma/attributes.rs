@@ -30,8 +30,8 @@ pub enum Mtu {
 }
 
 impl Mtu {
-    /// The largest that fits in a network device's packets with all headers (`iboe_get_mtu`); none if even 256 bytes do
-    /// not fit.
+    /// The largest that fits in a network device's packets with all headers (`iboe_get_mtu`); none
+    /// if even 256 bytes do not fit.
     pub fn of(netdev: &NetDevice) -> Option<Self> {
         let bytes = i32::try_from(netdev.mtu()).unwrap_or(i32::MAX);
         // SAFETY: Arithmetic only.
@@ -79,7 +79,8 @@ pub enum PhysicalState {
     LinkUp = bindings::ib_port_phys_state_IB_PORT_PHYS_STATE_LINK_UP,
 }
 
-/// What a device can do (`struct ib_device_attr`). The names are those of the C struct without `max_`.
+/// What a device can do (`struct ib_device_attr`). The names are those of the C struct without
+/// `max_`.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct DeviceAttributes {
@@ -159,7 +160,8 @@ impl DeviceAttributes {
     }
 }
 
-/// What a port is like now (`struct ib_port_attr`). Speed and width are asked of the network device by the caller.
+/// What a port is like now (`struct ib_port_attr`). Speed and width are asked of the network device
+/// by the caller.
 #[derive(Clone, Copy, Debug)]
 pub struct PortAttributes {
     /// Logical state.

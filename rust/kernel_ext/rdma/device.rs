@@ -38,12 +38,13 @@ use kernel::{
 
 /// An RDMA device: `struct ib_device` and the driver's part behind it.
 ///
-/// There is a reference to one only where the driver's part is valid: inside of the calls of [`Driver`] and of
-/// [`Handle::with_registered`].
+/// There is a reference to one only where the driver's part is valid: inside of the calls of
+/// [`Driver`] and of [`Handle::with_registered`].
 ///
 /// # Invariants
 ///
-/// `ib` is initialised by `_ib_alloc_device`; `data` is initialised until [`Driver::released`] takes it.
+/// `ib` is initialised by `_ib_alloc_device`; `data` is initialised until [`Driver::released`]
+/// takes it.
 #[repr(C)]
 pub struct Device<T: Driver> {
     ib: Opaque<bindings::ib_device>,
@@ -53,7 +54,8 @@ pub struct Device<T: Driver> {
 impl<T: Driver> Device<T> {
     /// The driver's part.
     pub fn data(&self) -> &T::Data {
-        // SAFETY: By the type invariant and by where references come from, it is initialised and not taken meanwhile.
+        // SAFETY: By the type invariant and by where references come from, it is initialised and
+        // not taken meanwhile.
         unsafe { (*self.data.get()).assume_init_ref() }
     }
 
@@ -65,7 +67,8 @@ impl<T: Driver> Device<T> {
         crate::net::Eui64(raw.to_ne_bytes())
     }
 
-    /// Lets the device's users know if the state of its port, which is that of `netdev`, is another than before.
+    /// Lets the device's users know if the state of its port, which is that of `netdev`, is another
+    /// than before.
     ///
     /// Context: any.
     pub fn port_state_changed(&self, netdev: &NetDevice) {
@@ -86,7 +89,8 @@ impl<T: Driver> Device<T> {
 
     /// # Safety
     ///
-    /// `ib` must be a device made by [`Unregistered::new`] for `T` whose `data` is not taken during `'a`.
+    /// `ib` must be a device made by [`Unregistered::new`] for `T` whose `data` is not taken during
+    /// `'a`.
     pub(super) unsafe fn from_raw<'a>(ib: *mut bindings::ib_device) -> &'a Self {
         // SAFETY: By the contract; `ib` is the first member.
         unsafe { &*ib.cast() }
@@ -206,13 +210,14 @@ impl<T: Driver> Handle<T> {
         Self(dev)
     }
 
-    /// Unregisters the device if it is registered, and waits for anybody else who is at it: afterwards no callback runs,
-    /// [`Driver::released`] included.
+    /// Unregisters the device if it is registered, and waits for anybody else who is at it:
+    /// afterwards no callback runs, [`Driver::released`] included.
     ///
     /// Context: process, without the rtnl lock, not from [`Driver::released`].
     pub fn unregister(&self) {
-        // SAFETY: The memory is valid by the type invariant, and that is all it takes: ib_core looks under the lock of the
-        // registration whether there is anything left to do. (See __ib_unregister_device.)
+        // SAFETY: The memory is valid by the type invariant, and that is all it takes: ib_core
+        // looks under the lock of the registration whether there is anything left to do. (See
+        // __ib_unregister_device.)
         unsafe { bindings::ib_unregister_device(self.0.as_ptr().cast()) };
     }
 
@@ -225,7 +230,8 @@ impl<T: Driver> Handle<T> {
         if !unsafe { bindings::oxe_helper_ib_device_try_get(ib) } {
             return None;
         }
-        // SAFETY: A registered device: `data` is taken only after it was unregistered, which waits for the put below.
+        // SAFETY: A registered device: `data` is taken only after it was unregistered, which waits
+        // for the put below.
         let result = f(unsafe { Device::from_raw(ib) });
         // SAFETY: Balances the get above.
         unsafe { bindings::ib_device_put(ib) };

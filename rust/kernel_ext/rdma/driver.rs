@@ -27,8 +27,8 @@ pub enum DriverId {
 
 /// An RDMA driver: one port, RoCEv2, on a network device.
 ///
-/// Functions may be called by any number of threads at once, in process context, and may sleep, unless they say
-/// otherwise.
+/// Functions may be called by any number of threads at once, in process context, and may sleep,
+/// unless they say otherwise.
 pub trait Driver: Sized + 'static {
     /// The module that the code is in: pinned while user space has the device open.
     type Module: kernel::ModuleMetadata;
@@ -68,9 +68,10 @@ pub trait Driver: Sized + 'static {
     /// A protection domain is made.
     fn alloc_pd(dev: &Device<Self>) -> Result<Self::Pd>;
 
-    /// The device was unregistered, by whomever, or its registration failed: the last call for it. No other function is
-    /// running or will be called.
+    /// The device was unregistered, by whomever, or its registration failed: the last call for it.
+    /// No other function is running or will be called.
     ///
-    /// Do not unregister or register devices from here: ib_core holds the lock of this device's registration.
+    /// Do not unregister or register devices from here: ib_core holds the lock of this device's
+    /// registration.
     fn released(data: Self::Data);
 }

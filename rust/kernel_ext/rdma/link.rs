@@ -29,7 +29,8 @@ pub trait LinkDriver: 'static {
 
     /// Makes an RDMA device called `name` on `netdev`.
     ///
-    /// Context: process, sleeps. The network device is kept for the duration of the call, but may be unregistered.
+    /// Context: process, sleeps. The network device is kept for the duration of the call, but may
+    /// be unregistered.
     fn new_link(name: &CStr, netdev: &NetDevice) -> Result;
 }
 

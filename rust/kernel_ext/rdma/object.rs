@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Verbs objects that ib_core allocates and frees, with room for the driver's part behind the C struct.
+//! Verbs objects that ib_core allocates and frees, with room for the driver's part behind the C
+//! struct.
 
 use core::{
     marker::PhantomData,
@@ -12,8 +13,9 @@ use core::{
 
 /// A C struct `C` and the driver's part `D`.
 ///
-/// ib_core allocates [`Object::SIZE`] zeroed bytes, calls the driver to create the object, and frees the bytes after the
-/// driver destroyed it, with no grace period: nothing asynchronous may keep a pointer to it.
+/// ib_core allocates [`Object::SIZE`] zeroed bytes, calls the driver to create the object, and
+/// frees the bytes after the driver destroyed it, with no grace period: nothing asynchronous may
+/// keep a pointer to it.
 #[repr(C)]
 pub(crate) struct Object<C, D> {
     /// First: what ib_core takes the object for.
@@ -36,7 +38,8 @@ impl<C, D> Object<C, D> {
     ///
     /// # Safety
     ///
-    /// `c` must be an object of [`Object::SIZE`] bytes that is being created; nobody else uses it yet.
+    /// `c` must be an object of [`Object::SIZE`] bytes that is being created; nobody else uses it
+    /// yet.
     pub(crate) unsafe fn init(c: *mut C, data: D) {
         // SAFETY: By the contract; `c` is the first member.
         unsafe { (*c.cast::<Self>()).data.write(data) };
@@ -46,7 +49,8 @@ impl<C, D> Object<C, D> {
     ///
     /// # Safety
     ///
-    /// [`Object::init`] was called for `c`, this function was not, and nobody else uses the object any more.
+    /// [`Object::init`] was called for `c`, this function was not, and nobody else uses the object
+    /// any more.
     pub(crate) unsafe fn drop(c: *mut C) {
         // SAFETY: By the contract; `c` is the first member.
         unsafe { (*c.cast::<Self>()).data.assume_init_drop() };

@@ -197,7 +197,8 @@ unsafe extern "C" fn modify_device(
         if mask != bindings::ib_device_modify_flags_IB_DEVICE_MODIFY_NODE_DESC as c_int {
             return Err(EOPNOTSUPP);
         }
-        // SAFETY: ib_core passes a valid description of 64 bytes; the shim ends it with a zero at the latest there.
+        // SAFETY: ib_core passes a valid description of 64 bytes; the shim ends it with a zero at
+        // the latest there.
         unsafe { bindings::oxe_helper_ib_device_set_node_desc(ib, (*modify).node_desc.as_ptr()) };
         Ok(0)
     })
@@ -250,7 +251,8 @@ unsafe extern "C" fn dealloc_ucontext<T: Driver>(context: *mut bindings::ib_ucon
     unsafe { Object::<_, T::Ucontext>::drop(context) };
 }
 
-/// The device goes while a process has it open. Nothing is mapped, so there is nothing to take away.
+/// The device goes while a process has it open. Nothing is mapped, so there is nothing to take
+/// away.
 unsafe extern "C" fn disassociate_ucontext(_context: *mut bindings::ib_ucontext) {}
 
 unsafe extern "C" fn alloc_pd<T: Driver>(

@@ -27,7 +27,8 @@ impl Descriptor {
 /// The names of all counters of a port.
 pub type Descriptors = [Descriptor];
 
-/// Allocates the C side of the counters; they are read at most once per `RDMA_HW_STATS_DEFAULT_LIFESPAN` ms.
+/// Allocates the C side of the counters; they are read at most once per
+/// `RDMA_HW_STATS_DEFAULT_LIFESPAN` ms.
 pub(crate) fn alloc(descriptors: &'static Descriptors) -> *mut bindings::rdma_hw_stats {
     let Ok(len) = c_int::try_from(descriptors.len()) else {
         return core::ptr::null_mut();

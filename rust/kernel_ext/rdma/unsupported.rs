@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The operations that ib_core wants of every device and that [`Driver`](super::Driver) does not offer: each says
-//! `EOPNOTSUPP`, so that user space sees what is missing.
+//! The operations that ib_core wants of every device and that [`Driver`](super::Driver) does not
+//! offer: each says `EOPNOTSUPP`, so that user space sees what is missing.
 
 use crate::bindings;
 use core::mem::MaybeUninit;
@@ -120,6 +120,7 @@ pub(crate) const OPS: bindings::ib_device_ops = bindings::ib_device_ops {
     dereg_mr: Some(dereg_mr),
     size_ib_qp: core::mem::size_of::<bindings::ib_qp>(),
     size_ib_cq: core::mem::size_of::<bindings::ib_cq>(),
-    // SAFETY: All members are numbers, nullable pointers or nullable functions: zero is what C leaves in them.
+    // SAFETY: All members are numbers, nullable pointers or nullable functions: zero is what C
+    // leaves in them.
     ..unsafe { MaybeUninit::zeroed().assume_init() }
 };

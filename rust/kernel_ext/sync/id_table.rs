@@ -24,8 +24,8 @@ use kernel::{
 
 /// A table of `Arc<T>` by number.
 ///
-/// The table's own reference is given up only after an RCU grace period ([`Unlinked`]), so what a reader finds has a
-/// count of at least one for as long as the reader's critical section lasts.
+/// The table's own reference is given up only after an RCU grace period ([`Unlinked`]), so what a
+/// reader finds has a count of at least one for as long as the reader's critical section lasts.
 ///
 /// # Invariants
 ///
@@ -37,7 +37,8 @@ pub struct IdTable<T: Send + Sync> {
     _entries: PhantomData<Arc<T>>,
 }
 
-// SAFETY: The xarray locks itself for writers and is read under RCU; the entries are `Send` and `Sync`.
+// SAFETY: The xarray locks itself for writers and is read under RCU; the entries are `Send` and
+// `Sync`.
 unsafe impl<T: Send + Sync> Send for IdTable<T> {}
 // SAFETY: As above.
 unsafe impl<T: Send + Sync> Sync for IdTable<T> {}
@@ -70,8 +71,8 @@ impl<T: Send + Sync> IdTable<T> {
             );
         }
         let raw = Arc::into_raw(value).cast_mut();
-        // INVARIANT: The entry came from `Arc::into_raw`.
-        // SAFETY: The xarray is initialised, and the entry is aligned as the xarray wants (asserted above).
+        // INVARIANT: The entry came from `Arc::into_raw`. SAFETY: The xarray is initialised, and
+        // the entry is aligned as the xarray wants (asserted above).
         let err = unsafe { bindings::oxe_helper_xa_insert(self.xa.get(), id, raw.cast()) };
         kernel::error::to_result(err).inspect_err(|_| {
             // SAFETY: It came from `Arc::into_raw` above and was not stored.
@@ -88,8 +89,9 @@ impl<T: Send + Sync> IdTable<T> {
         if entry.is_null() {
             return None;
         }
-        // SAFETY: By the type invariant it came from `Arc::into_raw`; the table's reference outlives the RCU critical
-        // section that `_rcu` stands for, since `Unlinked` waits for a grace period.
+        // SAFETY: By the type invariant it came from `Arc::into_raw`; the table's reference
+        // outlives the RCU critical section that `_rcu` stands for, since `Unlinked` waits for a
+        // grace period.
         Some(unsafe { ArcBorrow::from_raw(entry.cast::<T>()) })
     }
 
@@ -102,7 +104,8 @@ impl<T: Send + Sync> IdTable<T> {
         if entry.is_null() {
             return None;
         }
-        // SAFETY: By the type invariant it came from `Arc::into_raw`, and the table's reference is ours now.
+        // SAFETY: By the type invariant it came from `Arc::into_raw`, and the table's reference is
+        // ours now.
         Some(Unlinked(ManuallyDrop::new(unsafe {
             Arc::from_raw(entry.cast::<T>())
         })))
@@ -126,8 +129,8 @@ impl<T: Send + Sync> PinnedDrop for IdTable<T> {
 
 /// An object that is out of its table but may still be borrowed by readers.
 ///
-/// Dropping it waits for a grace period, then gives the table's reference up. Context of the drop: process; with the
-/// rtnl lock held the wait is an expedited one.
+/// Dropping it waits for a grace period, then gives the table's reference up. Context of the drop:
+/// process; with the rtnl lock held the wait is an expedited one.
 #[must_use = "dropping it waits for a grace period"]
 pub struct Unlinked<T>(ManuallyDrop<Arc<T>>);
 

@@ -21,8 +21,8 @@ use kernel::{
 ///
 /// # Invariants
 ///
-/// The pointer is null or came from [`Arc::into_raw`], and the reference count that it stands for is dropped only
-/// after the pointer was taken out and an RCU grace period has passed.
+/// The pointer is null or came from [`Arc::into_raw`], and the reference count that it stands for
+/// is dropped only after the pointer was taken out and an RCU grace period has passed.
 pub struct Slot<T: 'static>(Atomic<*mut T>);
 
 impl<T: Send + Sync + 'static> Slot<T> {
@@ -41,8 +41,8 @@ impl<T: Send + Sync + 'static> Slot<T> {
         if value.is_null() {
             return None;
         }
-        // SAFETY: By the type invariant the pointer came from `Arc::into_raw`, and its count is not dropped before the
-        // end of this RCU read-side critical section.
+        // SAFETY: By the type invariant the pointer came from `Arc::into_raw`, and its count is not
+        // dropped before the end of this RCU read-side critical section.
         Some(unsafe { ArcBorrow::from_raw(value) }.into())
     }
 
@@ -81,8 +81,8 @@ impl<T: Send + Sync + 'static> Drop for Published<T> {
         let raw = self.0 .0.xchg(ptr::null_mut(), Full);
         rcu::synchronize_rcu();
         if !raw.is_null() {
-            // SAFETY: By the invariant of `Slot` it came from `Arc::into_raw`; the grace period has passed, so no
-            // reader borrows the count any more.
+            // SAFETY: By the invariant of `Slot` it came from `Arc::into_raw`; the grace period has
+            // passed, so no reader borrows the count any more.
             drop(unsafe { Arc::from_raw(raw) });
         }
     }

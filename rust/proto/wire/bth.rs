@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The base transport header (BTH), which starts every packet (InfiniBand Architecture, clause 9.2).
+//! The base transport header (BTH), which starts every packet (InfiniBand Architecture, clause
+//! 9.2).
 
 use crate::types::{
     Pkey,
@@ -78,8 +79,8 @@ impl Bth {
 mod tests {
     use super::*;
 
-    /// Made with scapy's RoCE layer: `BTH(opcode=10, solicited=1, padcount=2, becn=1, dqpn=0x123456, ackreq=1,
-    /// psn=0xabcdef)`.
+    /// Made with scapy's RoCE layer: `BTH(opcode=10, solicited=1, padcount=2, becn=1,
+    /// dqpn=0x123456, ackreq=1, psn=0xabcdef)`.
     const WRITE_ONLY: [u8; 12] = [
         0x0a, 0xa0, 0xff, 0xff, 0x40, 0x12, 0x34, 0x56, 0x80, 0xab, 0xcd, 0xef,
     ];

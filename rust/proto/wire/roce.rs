@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! RoCEv2 framing (InfiniBand Architecture, annex A17): UDP payload = BTH, headers, data, pad, ICRC.
+//! RoCEv2 framing (InfiniBand Architecture, annex A17): UDP payload = BTH, headers, data, pad,
+//! ICRC.
 
 use super::bth::{
     Bth,
@@ -18,11 +19,13 @@ pub const MIN_PAYLOAD_BYTES: usize = Bth::BYTES.saturating_add(ICRC_BYTES);
 
 /// Reads the base transport header of a datagram.
 ///
-/// `head` is the first bytes of the UDP payload, `payload_bytes` the length of the whole, ICRC included.
+/// `head` is the first bytes of the UDP payload, `payload_bytes` the length of the whole, ICRC
+/// included.
 ///
 /// # Errors
 ///
-/// What makes the datagram no RoCEv2 packet. Nothing is sent in answer to those: they have no valid ICRC to trust.
+/// What makes the datagram no RoCEv2 packet. Nothing is sent in answer to those: they have no valid
+/// ICRC to trust.
 pub fn header(head: &[u8; Bth::BYTES], payload_bytes: usize) -> Result<Bth, Malformed> {
     let bth = Bth::parse(head)?;
     // A pad is part of the data: it cannot be longer than what is there.
