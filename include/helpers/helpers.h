@@ -55,6 +55,7 @@ struct net_device *oxe_helper_skb_dev(const struct sk_buff *skb);
 /* sync.c */
 void oxe_helper_xa_init(struct xarray *xa);
 int oxe_helper_xa_insert(struct xarray *xa, unsigned long index, void *entry);
+bool oxe_helper_xa_erase_entry(struct xarray *xa, unsigned long index, void *entry);
 void *oxe_helper_xa_first(struct xarray *xa, unsigned long *index);
 struct workqueue_struct *oxe_helper_alloc_unbound_workqueue(const char *name);
 

@@ -15,6 +15,12 @@ int oxe_helper_xa_insert(struct xarray *xa, unsigned long index, void *entry)
 	return xa_insert(xa, index, entry, GFP_KERNEL);
 }
 
+/* Erases @index if @entry is there; whether it was. */
+bool oxe_helper_xa_erase_entry(struct xarray *xa, unsigned long index, void *entry)
+{
+	return xa_cmpxchg(xa, index, entry, NULL, 0) == entry;
+}
+
 /* The first entry, its index in @index; NULL when @xa is empty. */
 void *oxe_helper_xa_first(struct xarray *xa, unsigned long *index)
 {

@@ -171,7 +171,7 @@ impl Link {
         )?;
 
         let rtnl = RtnlGuard::lock();
-        if netdev.net_id() != net.id() {
+        if netdev.net_id() != net.id() || netdev.ifindex() != link.ifindex {
             return Err(ENODEV);
         }
         link.state.enter(&link, netdev, &rtnl).inspect_err(|&e| {
@@ -236,10 +236,10 @@ impl Link {
     ///
     /// Context: process; the rtnl lock may be held.
     pub(crate) fn detach(&self) {
+        // In this order: whoever finds the network device free finds its place in the table free.
+        self.namespace.ports().remove(self, self.ifindex);
         let netdev = self.netdev.lock().take();
-        if netdev.is_some() {
-            self.namespace.ports().remove(self.ifindex);
-        }
+        drop(netdev);
     }
 
     /// The network device goes away. Context: with the rtnl lock held, so the RDMA device has to go

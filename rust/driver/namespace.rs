@@ -129,7 +129,7 @@ impl Attachment {
         if sockets.open.is_none() {
             sockets.open = Some(namespace.open(net)?);
         }
-        sockets.users += 1;
+        sockets.users = sockets.users.saturating_add(1);
         drop(sockets);
         Ok(Self(namespace))
     }
@@ -138,7 +138,7 @@ impl Attachment {
 impl Drop for Attachment {
     fn drop(&mut self) {
         let mut sockets = self.0.sockets.lock();
-        sockets.users -= 1;
+        sockets.users = sockets.users.saturating_sub(1);
         if sockets.users == 0 {
             sockets.open = None;
         }

@@ -45,9 +45,9 @@ impl PortTable {
         self.links.insert(ifindex, link.clone())
     }
 
-    /// Ends that, and waits for what is being received. Context: process.
-    pub(crate) fn remove(&self, ifindex: usize) {
-        drop(self.links.remove(ifindex));
+    /// Ends that, and waits for what is being received. Context: process. Any number of times.
+    pub(crate) fn remove(&self, link: &Link, ifindex: usize) {
+        drop(self.links.remove(ifindex, link));
     }
 
     /// The link for packets of `netdev`: its own or, for a VLAN, that of the device below.

@@ -73,6 +73,6 @@ impl<'a> Counters<'a> {
         unsafe { self.values.write(value) };
         // SAFETY: At most one past the end, since `left` was not 0.
         self.values = unsafe { self.values.add(1) };
-        self.left -= 1;
+        self.left = self.left.saturating_sub(1);
     }
 }

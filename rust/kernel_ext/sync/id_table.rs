@@ -10,7 +10,8 @@ use core::{
     mem::{
         align_of,
         ManuallyDrop, //
-    }, //
+    },
+    ptr, //
 };
 use kernel::{
     prelude::*,
@@ -95,20 +96,18 @@ impl<T: Send + Sync> IdTable<T> {
         Some(unsafe { ArcBorrow::from_raw(entry.cast::<T>()) })
     }
 
-    /// Takes `id` out; nobody finds it from now on.
+    /// Takes `value` out if it is what stands under `id`; nobody finds it from now on.
     ///
     /// Context: process.
-    pub fn remove(&self, id: usize) -> Option<Unlinked<T>> {
-        // SAFETY: The xarray is initialised.
-        let entry = unsafe { bindings::xa_erase(self.xa.get(), id) };
-        if entry.is_null() {
+    pub fn remove(&self, id: usize, value: &T) -> Option<Unlinked<T>> {
+        let entry = ptr::from_ref(value).cast_mut();
+        // SAFETY: The xarray is initialised. The entry is compared, not followed.
+        if !unsafe { bindings::oxe_helper_xa_erase_entry(self.xa.get(), id, entry.cast()) } {
             return None;
         }
-        // SAFETY: By the type invariant it came from `Arc::into_raw`, and the table's reference is
-        // ours now.
-        Some(Unlinked(ManuallyDrop::new(unsafe {
-            Arc::from_raw(entry.cast::<T>())
-        })))
+        // SAFETY: It was an entry, so by the type invariant it came from `Arc::into_raw`, and the
+        // table's reference is ours now.
+        Some(Unlinked(ManuallyDrop::new(unsafe { Arc::from_raw(entry) })))
     }
 }
 
@@ -122,7 +121,11 @@ impl<T: Send + Sync> PinnedDrop for IdTable<T> {
             if entry.is_null() {
                 break;
             }
-            drop(self.remove(id));
+            // SAFETY: The xarray is initialised.
+            unsafe { bindings::xa_erase(self.xa.get(), id) };
+            // SAFETY: By the type invariant it came from `Arc::into_raw`. Nobody reads: a reader
+            // would borrow the table.
+            drop(unsafe { Arc::from_raw(entry.cast::<T>()) });
         }
     }
 }
