@@ -34,6 +34,10 @@ use kernel::{
     prelude::*,
     sync::{
         aref::ARef,
+        atomic::{
+            AtomicFlag,
+            Relaxed, //
+        },
         new_mutex,
         new_spinlock,
         Arc,
@@ -58,6 +62,7 @@ use kernel_ext::{
     rdma::{
         link::LinkDriver,
         Handle,
+        PortState,
         Unregistered, //
     }, //
 };
@@ -82,6 +87,8 @@ pub(crate) struct Link {
     /// The RDMA device, from before its registration on.
     #[pin]
     device: SpinLock<Option<Handle<OxeDevice>>>,
+    /// Whether the port was active when last looked at.
+    active: AtomicFlag,
     pub(crate) counters: Counters,
     pub(crate) ucontexts: Quota,
     pub(crate) pds: Quota,
@@ -153,6 +160,7 @@ impl Link {
             }
         })?;
         let ifindex = netdev.ifindex();
+        let active = PortState::of(netdev) == PortState::Active;
         let link = Arc::pin_init(
             pin_init!(Self {
                 netdev <- new_spinlock!(Some(netdev.into()), "oxe::Link::netdev"),
@@ -161,6 +169,7 @@ impl Link {
                 attachment <- new_mutex!(Some(attachment), "oxe::Link::attachment"),
                 registering <- new_mutex!((), "oxe::Link::registering"),
                 device <- new_spinlock!(None, "oxe::Link::device"),
+                active: AtomicFlag::new(active),
                 counters: Counters::new(),
                 ucontexts: Quota::new(limits::MAX_UCONTEXT),
                 pds: Quota::new(limits::MAX_PD),
@@ -214,7 +223,7 @@ impl Link {
         drop(registering);
         pr_info!("{}: added on {}\n", name, netdev.name());
         // For what happened to the network device in the meantime.
-        self.port_state_changed(netdev);
+        self.update_port_state(netdev);
         Ok(())
     }
 
@@ -280,9 +289,14 @@ impl Link {
         drop(handle);
     }
 
-    /// Tells the RDMA device's users of the port's state. Context: process; the rtnl lock may be
-    /// held.
-    pub(crate) fn port_state_changed(&self, netdev: &NetDevice) {
+    /// Tells the RDMA device's users if the port's state is another than before.
+    ///
+    /// Context: process; the rtnl lock may be held.
+    pub(crate) fn update_port_state(&self, netdev: &NetDevice) {
+        let active = PortState::of(netdev) == PortState::Active;
+        if self.active.xchg(active, Relaxed) && !active {
+            self.counters.link_downed.increment();
+        }
         let handle = self.device.lock().clone();
         if let Some(handle) = handle {
             let _ = handle.with_registered(|device| device.port_state_changed(netdev));

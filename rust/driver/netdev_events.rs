@@ -17,10 +17,7 @@ use kernel_ext::{
         EventHandler,
         NetDevice, //
     },
-    rdma::{
-        Mtu,
-        PortState, //
-    }, //
+    rdma::Mtu, //
 };
 
 /// Passes events on to the links.
@@ -39,12 +36,7 @@ impl EventHandler for NetdevEvents {
         };
         match event {
             Event::Unregister => link.netdev_gone(netdev),
-            Event::LinkState => {
-                if PortState::of(netdev) == PortState::Down {
-                    link.counters.link_downed.increment();
-                }
-                link.port_state_changed(netdev);
-            }
+            Event::LinkState => link.update_port_state(netdev),
             // The port's MTU is that of the network device whenever it is asked for. An MTU too
             // small for any packet is worth a word.
             Event::Mtu if Mtu::of(netdev).is_none() => {
