@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The counters of a port. Names that `rdma_rxe` has mean the same here.
+//! The counters of a port. Where `rdma_rxe` has a counter of that name, `docs/uabi.md` tells the
+//! difference.
 
 use kernel::sync::atomic::{
     Atomic,

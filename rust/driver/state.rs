@@ -3,7 +3,7 @@
 //! What the module knows: the links, the namespaces, the queue for work that cannot be done where
 //! it comes up.
 //!
-//! Lock order: rtnl lock, then [`State::links`]. Nothing is called with the latter held.
+//! Lock order: rtnl lock, then [`State::links`], then the leaves of a link.
 
 use crate::{
     link::Link,

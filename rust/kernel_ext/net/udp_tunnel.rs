@@ -75,9 +75,8 @@ impl<T: Receiver> UdpTunnel<T> {
             Family::V6 => bindings::AF_INET6,
         };
         let mut sk = ptr::null_mut();
-        // SAFETY: The namespace is valid, `sk` may be written, and the user data stays valid until
-        // the socket is released: `_receiver` is dropped after the release, which waits for the
-        // callbacks (an RCU grace period).
+        // SAFETY: The namespace is valid, `sk` may be written, and the user data stays valid for as
+        // long as callbacks use it: `_receiver` is dropped a grace period after the release.
         let err = unsafe {
             bindings::oxe_helper_udp_tunnel_open(
                 net.as_ptr(),
@@ -99,8 +98,12 @@ impl<T: Receiver> UdpTunnel<T> {
 
 impl<T: Receiver> Drop for UdpTunnel<T> {
     fn drop(&mut self) {
-        // SAFETY: Ours by the type invariant. Clears the user data and waits for a grace period.
+        // SAFETY: Ours by the type invariant. Clears the user data and takes the socket out of the
+        // lookup tables.
         unsafe { bindings::udp_tunnel_sock_release(self.sk.as_ptr()) };
+        // SAFETY: Process context, as the type asks for. The release does not wait for callbacks
+        // that have the user data already; they run under RCU.
+        unsafe { bindings::synchronize_net() };
     }
 }
 
