@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# oxe: the everyday commands. Kbuild holds the module's own build rules, which
+# the kernel's build system reads instead of this file.
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+
+# W=1 and CLIPPY=1 go to the kernel's build system; those given on the command
+# line reach sub-makes by themselves, the lab's build is told.
+build-args := $(foreach v,W CLIPPY V,$(if $($(v)),$(v)=$($(v))))
+
+.PHONY: modules install module demo check check-full shell fmt clean distclean help
+
+modules:	## build oxe.ko for KDIR (default: the running kernel)
+	@scripts/check-kdir $(KDIR)
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+
+install: modules	## install the module for that kernel (as root)
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
+	depmod $$(sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' \
+		$(KDIR)/include/generated/utsrelease.h)
+
+module:		## build in the lab, for its kernel: build/<KERNEL>/oxe.ko
+	scripts/build $(build-args)
+
+demo: module	## an oxe device in each of two namespaces of a guest, shown by stock tools
+	qemu/run --script qemu/guest/demo
+
+check:		## all checks but the long ones
+	scripts/check
+
+check-full:	## all checks
+	scripts/check --full
+
+shell:		## a shell in a guest with the module
+	qemu/run --shell
+
+fmt:		## format the Rust sources
+	scripts/fmt
+
+clean:		## remove the build products, keep the lab
+	scripts/clean
+
+distclean:	## remove the lab's cache too
+	scripts/clean --cache
+
+help:		## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## */  make \1\t/p' Makefile | expand -t 20
+	@echo "Variables: KDIR=<kernel build directory> W=1 CLIPPY=1 V=1"
+	@echo "Kernel of the lab: see scripts/kernel.lock; its cache: ~/.cache/oxe"
