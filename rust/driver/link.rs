@@ -225,8 +225,8 @@ impl Link {
         if netdev.vlan_real_dev().is_some() {
             // ib_core looks below a VLAN for the RDMA device (is_eth_port_of_netdev_filter()).
             pr_info!(
-                "{}: {} is a VLAN and gives the link-local GID alone; a link on the device below has \
-                 all its addresses\n",
+                "{}: {} is a VLAN and gives the link-local GID alone; a link on the device below \
+                 has all its addresses\n",
                 name,
                 netdev.name()
             );
