@@ -40,7 +40,6 @@ bool oxe_helper_ib_device_try_get(struct ib_device *dev);
 void oxe_helper_ib_device_get_memory(struct ib_device *dev);
 void oxe_helper_ib_device_put_memory(struct ib_device *dev);
 void oxe_helper_ib_mark_name_assigned_by_user(struct ib_device *dev);
-void oxe_helper_ib_device_set_node_desc(struct ib_device *dev, const char *desc);
 int oxe_helper_ib_no_udata_io(struct ib_udata *udata);
 void oxe_helper_ib_port_attr_set_ip_gids(struct ib_port_attr *attr);
 enum ib_mtu oxe_helper_iboe_get_mtu(int mtu);

@@ -27,11 +27,6 @@ void oxe_helper_ib_mark_name_assigned_by_user(struct ib_device *dev)
 	ib_mark_name_assigned_by_user(dev);
 }
 
-void oxe_helper_ib_device_set_node_desc(struct ib_device *dev, const char *desc)
-{
-	strscpy_pad(dev->node_desc, desc, sizeof(dev->node_desc));
-}
-
 int oxe_helper_ib_no_udata_io(struct ib_udata *udata)
 {
 	return udata ? ib_no_udata_io(udata) : 0;

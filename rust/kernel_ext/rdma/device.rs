@@ -107,6 +107,9 @@ impl<T: Driver> Device<T> {
     }
 }
 
+/// Most bytes of a description that ends with a zero.
+const DESCRIPTION_BYTES: usize = bindings::IB_DEVICE_NODE_DESC_MAX as usize - 1;
+
 /// A device that ib_core has not seen. Dropping it frees it, [`Driver::released`] included.
 ///
 /// # Invariants
@@ -143,7 +146,11 @@ impl<T: Driver> Unregistered<T> {
             (*ib).uverbs_cmd_mask |= (1
                 << bindings::ib_uverbs_write_cmds_IB_USER_VERBS_CMD_POST_SEND)
                 | (1 << bindings::ib_uverbs_write_cmds_IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
-            bindings::oxe_helper_ib_device_set_node_desc(ib, description.as_char_ptr());
+            // All but the last byte, which stays zero.
+            let room = &mut (*ib).node_desc[..DESCRIPTION_BYTES];
+            for (to, from) in room.iter_mut().zip(description.to_bytes()) {
+                *to = *from;
+            }
             // The name comes from the user: no other name is tried, and udev leaves it alone.
             bindings::oxe_helper_ib_mark_name_assigned_by_user(ib);
             bindings::ib_set_device_ops(ib, &VTable::<T>::OPS);

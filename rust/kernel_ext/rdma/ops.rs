@@ -197,9 +197,9 @@ unsafe extern "C" fn modify_device(
         if mask != bindings::ib_device_modify_flags_IB_DEVICE_MODIFY_NODE_DESC as c_int {
             return Err(EOPNOTSUPP);
         }
-        // SAFETY: ib_core passes a valid description of 64 bytes; the shim ends it with a zero at
-        // the latest there.
-        unsafe { bindings::oxe_helper_ib_device_set_node_desc(ib, (*modify).node_desc.as_ptr()) };
+        // SAFETY: Both are valid. ib_core reads the description without a lock, as bytes: a reader
+        // may see some of the old with some of the new.
+        unsafe { (*ib).node_desc = (*modify).node_desc };
         Ok(0)
     })
 }
