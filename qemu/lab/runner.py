@@ -55,7 +55,11 @@ class Job:
             env["LAB_ROLE"] = role
         lines = [f"{key}={shlex.quote(value)}\n" for key, value in env.items()]
         (directory / "env").write_text("".join(lines))
-        (directory / "modules").write_text("".join(f"{m}\n" for m in self.modules))
+        if self.modules:
+            # A copy, so that the next build does not disturb this run.
+            (directory / "modules").mkdir()
+            for module in self.modules:
+                shutil.copy2(module, directory / "modules")
         job = directory / "job"
         if self.shell:
             (directory / "command").write_text(self.text)

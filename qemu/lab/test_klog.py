@@ -11,7 +11,7 @@ BOOT = """\
 [    0.120000] Spectre V2 : User space: Vulnerable
 [    3.400000] EXT4-fs (vda): mounted filesystem r/w without journal.
 [    4.100000] oxe: loading out-of-tree module taints kernel.
-[    4.200000] oxe: module verification failed: signature and/or required key missing - tainting kernel
+[    4.200000] oxe: module verification failed: signature missing - tainting kernel
 [    4.500000] clocksource: timekeeping watchdog on CPU1: Marking clocksource 'tsc' as unstable
 [    5.000000] guest: job starts at 5.00
 """

@@ -49,7 +49,7 @@ class Directories(unittest.TestCase):
 
     def test_a_job_is_written_for_its_role(self):
         with tempfile.TemporaryDirectory() as top:
-            job = runner.Job("x", "#!/bin/sh\n", ["/oxe/x.ko"], {"A": "b c"})
+            job = runner.Job("x", "#!/bin/sh\n", [], {"A": "b c"})
             job.write(Path(top), "a")
             self.assertEqual((Path(top) / "env").read_text(), "A='b c'\nLAB_ROLE=a\n")
             self.assertTrue((Path(top) / "job").stat().st_mode & 0o100)
