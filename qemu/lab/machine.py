@@ -232,5 +232,14 @@ def link(machines_sockets, role):
             f"stream,id=cable,server=off,addr.type=unix,addr.path={path},"
             "reconnect-ms=100"
         )
-    mac = "52:54:00:00:00:01" if role == "a" else "52:54:00:00:00:02"
-    return ["-netdev", netdev, "-device", f"virtio-net-pci,netdev=cable,mac={mac}"]
+    return _nic(netdev, 1 if role == "a" else 2)
+
+
+def alone():
+    """The QEMU options of a network device that leads nowhere."""
+    return _nic("hubport,id=cable,hubid=0", 1)
+
+
+def _nic(netdev, number):
+    device = f"virtio-net-pci,netdev=cable,mac=52:54:00:00:00:{number:02x}"
+    return ["-netdev", netdev, "-device", device]

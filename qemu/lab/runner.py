@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from . import klog, ktap
-from .machine import Machine, link
+from .machine import Machine, alone, link
 
 # Exit statuses of qemu/run besides the job's own.
 BAD_LOG = 3
@@ -139,7 +139,7 @@ class Run:
                 self.guests.append(Guest(machine, f"{role}| ".encode()))
         else:
             job.write(self.directory)
-            machine = Machine(setup, self.directory, self.sockets)
+            machine = Machine(setup, self.directory, self.sockets, net=alone())
             self.guests.append(Guest(machine, b""))
 
     def run(self):
