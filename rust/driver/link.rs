@@ -57,6 +57,7 @@ use kernel_ext::{
         LinkType,
         Net,
         NetDevice,
+        NetId,
         RtnlGuard, //
     },
     rdma::{
@@ -234,6 +235,11 @@ impl Link {
         // For what happened to the network device in the meantime.
         self.update_port_state(netdev);
         Ok(())
+    }
+
+    /// Whether the link's network device is, or was, in that namespace.
+    pub(crate) fn is_in(&self, net: NetId) -> bool {
+        self.namespace.id() == net
     }
 
     /// Whether the link is on `netdev` (and not detached).

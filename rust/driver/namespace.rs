@@ -89,6 +89,10 @@ impl Namespace {
         )
     }
 
+    pub(crate) fn id(&self) -> NetId {
+        self.id
+    }
+
     /// The links of the namespace, by interface index.
     pub(crate) fn ports(&self) -> &PortTable {
         &self.ports
@@ -145,13 +149,17 @@ impl Drop for Attachment {
     }
 }
 
-/// Closes the sockets of namespaces that end.
+/// Ends what is left in namespaces that end: links, then sockets.
+///
+/// The network devices are gone by then, and their links are being taken down. It is waited for,
+/// so that the end of one namespace is over before that of the next begins.
 pub(crate) struct NamespaceExit;
 
 impl ExitHandler for NamespaceExit {
     fn exit(id: NetId) {
-        let namespace = STATE.get().and_then(|state| state.namespaces.take(id));
-        if let Some(namespace) = namespace {
+        let Some(state) = STATE.get() else { return };
+        state.take_down(|link| link.is_in(id));
+        if let Some(namespace) = state.namespaces.take(id) {
             namespace.close();
         }
     }

@@ -91,12 +91,14 @@ impl State {
             .cloned()
     }
 
-    /// Takes all links down and waits for it: every device is gone for good. No link may be added
-    /// meanwhile.
-    pub(crate) fn take_down_all(&self) {
+    /// Takes the chosen links down and waits for it: their devices are gone for good. No link of
+    /// the kind may be added meanwhile.
+    ///
+    /// Context: process, without the rtnl lock.
+    pub(crate) fn take_down(&self, chosen: impl Fn(&Link) -> bool) {
         loop {
-            let first = self.links.lock().first().cloned();
-            let Some(link) = first else { break };
+            let found = self.links.lock().iter().find(|link| chosen(link)).cloned();
+            let Some(link) = found else { break };
             link.take_down();
         }
     }
