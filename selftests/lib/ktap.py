@@ -45,8 +45,14 @@ def run(command, stdin=None):
     """Runs a shell command to its end, whatever its status."""
     try:
         done = subprocess.run(
-            ["bash", "-c", command], input=stdin, stdin=None if stdin else subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=HANG_SECONDS, check=False)
+            ["bash", "-c", command],
+            input=stdin,
+            stdin=None if stdin else subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=HANG_SECONDS,
+            check=False,
+        )
     except subprocess.TimeoutExpired as e:
         raise Failure(f"`{command}` did not end in {HANG_SECONDS} s") from e
     return Result(command, done.returncode, done.stdout, done.stderr)
@@ -73,7 +79,8 @@ class Case:
         self.contains(result.out + result.err, message)
 
     def defer(self, command):
-        """Runs a shell command or calls a function when the case ends, last first, whatever came of it."""
+        """Runs a shell command or calls a function when the case ends, last first, whatever came
+        of it."""
         self._deferred.append(command)
 
     def equal(self, seen, expected, what=""):
@@ -92,11 +99,12 @@ class Case:
             raise Failure(f"{part!r} is not in {text!r}")
 
     def eventually(self, condition, what):
-        """It holds, or will soon: for what the kernel does a moment later."""
+        """It holds, or will soon: for what the kernel does a moment later. `what` may be a
+        function, called on failure."""
         end = time.monotonic() + HANG_SECONDS
         while not condition():
             if time.monotonic() > end:
-                raise Failure(f"never happened: {what}")
+                raise Failure(f"never happened: {what() if callable(what) else what}")
             time.sleep(0.05)
 
     def skip(self, why):
@@ -104,7 +112,8 @@ class Case:
         raise Skip(why)
 
     def clean_up(self):
-        """Runs what was deferred; what fails of it is a comment, since much may be gone with the rest."""
+        """Runs what was deferred; what fails of it is a comment, since much may be gone with the
+        rest."""
         for what in reversed(self._deferred):
             if callable(what):
                 what()
