@@ -60,9 +60,8 @@ def veth(case, netdev, peer, peer_netns=None, number=4):
         there = f"ip -n {peer_netns}"
         case.sh(f"ip link set {peer} netns {peer_netns}")
     for ip, name, host in (("ip", netdev, 1), (there, peer, 2)):
-        case.sh(
-            f"{ip} addr add 10.{number}.0.{host}/24 dev {name}; {ip} addr add fd00:{number}::{host}/64 dev {name} nodad"
-        )
+        case.sh(f"{ip} addr add 10.{number}.0.{host}/24 dev {name}")
+        case.sh(f"{ip} addr add fd00:{number}::{host}/64 dev {name} nodad")
         case.sh(f"{ip} link set {name} up")
     return netdev
 
