@@ -58,7 +58,6 @@ impl Driver for OxeDevice {
 
     /// The stock provider of rdma-core is `rxe`'s; oxe speaks its user ABI (`docs/uabi.md`).
     const DRIVER_ID: DriverId = DriverId::Rxe;
-    const UVERBS_ABI: u32 = 2;
     const FIRMWARE: &'static CStr = limits::FIRMWARE_TEXT;
     const COUNTERS: &'static stats::Descriptors = Counters::NAMES;
 

@@ -45,7 +45,7 @@ impl<T: Driver> VTable<T> {
     pub(super) const OPS: bindings::ib_device_ops = bindings::ib_device_ops {
         owner: T::Module::THIS_MODULE.as_ptr().cast(),
         driver_id: T::DRIVER_ID as u32,
-        uverbs_abi_ver: T::UVERBS_ABI,
+        uverbs_abi_ver: T::DRIVER_ID.uverbs_abi(),
         alloc_hw_port_stats: Some(alloc_hw_port_stats::<T>),
         alloc_pd: Some(alloc_pd::<T>),
         alloc_ucontext: Some(alloc_ucontext::<T>),
