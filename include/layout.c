@@ -46,9 +46,15 @@ int main(void)
 	FIELD(ib_port_attr, active_speed);
 	FIELD(ib_port_attr, phys_state);
 	SIZE(ib_port_immutable);
+	FIELD(ib_port_immutable, core_cap_flags);
 	SIZE(ib_device_modify);
+	FIELD(ib_device_modify, node_desc);
 	SIZE(ib_ucontext);
+	FIELD(ib_ucontext, device);
 	SIZE(ib_pd);
+	FIELD(ib_pd, device);
+	SIZE(ib_qp);
+	SIZE(ib_cq);
 	SIZE(rdma_link_ops);
 	FIELD(rdma_link_ops, newlink);
 	SIZE(rdma_hw_stats);
@@ -56,7 +62,9 @@ int main(void)
 	FIELD(rdma_hw_stats, value);
 	SIZE(rdma_stat_desc);
 	SIZE(notifier_block);
+	FIELD(notifier_block, notifier_call);
 	SIZE(pernet_operations);
+	FIELD(pernet_operations, exit);
 	SIZE(xarray);
 	return 0;
 }

@@ -32,7 +32,7 @@ bool oxe_helper_dev_is_registered(const struct net_device *dev);
 void oxe_helper_dev_name(const struct net_device *dev, char name[IFNAMSIZ]);
 void oxe_helper_dev_eui64(const struct net_device *dev, u8 eui[8]);
 void oxe_helper_random_eui64(u8 eui[8]);
-struct net_device *oxe_helper_vlan_real_dev(struct net_device *dev);
+struct net_device *oxe_helper_vlan_lower_dev(struct net_device *dev);
 struct net_device *oxe_helper_notifier_info_to_dev(void *info);
 
 /* rdma.c */
@@ -54,7 +54,7 @@ struct net_device *oxe_helper_skb_dev(const struct sk_buff *skb);
 /* sync.c */
 void oxe_helper_xa_init(struct xarray *xa);
 int oxe_helper_xa_insert(struct xarray *xa, unsigned long index, void *entry);
-bool oxe_helper_xa_erase_entry(struct xarray *xa, unsigned long index, void *entry);
+void *oxe_helper_xa_erase_entry(struct xarray *xa, unsigned long index, void *entry);
 void *oxe_helper_xa_first(struct xarray *xa, unsigned long *index);
 struct workqueue_struct *oxe_helper_alloc_unbound_workqueue(const char *name);
 

@@ -91,10 +91,14 @@ void oxe_helper_random_eui64(u8 eui[8])
 	addrconf_addr_eui48(eui, (const char *)addr);
 }
 
-/* The device below a VLAN device, NULL for any other. */
-struct net_device *oxe_helper_vlan_real_dev(struct net_device *dev)
+/* The device below a VLAN device, which may be a VLAN as well; NULL for any other. */
+struct net_device *oxe_helper_vlan_lower_dev(struct net_device *dev)
 {
-	return is_vlan_dev(dev) ? vlan_dev_real_dev(dev) : NULL;
+#if IS_ENABLED(CONFIG_VLAN_8021Q)
+	if (is_vlan_dev(dev))
+		return vlan_dev_priv(dev)->real_dev;
+#endif
+	return NULL;
 }
 
 struct net_device *oxe_helper_notifier_info_to_dev(void *info)

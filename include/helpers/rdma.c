@@ -29,7 +29,7 @@ void oxe_helper_ib_mark_name_assigned_by_user(struct ib_device *dev)
 
 int oxe_helper_ib_no_udata_io(struct ib_udata *udata)
 {
-	return udata ? ib_no_udata_io(udata) : 0;
+	return ib_no_udata_io(udata);
 }
 
 void oxe_helper_ib_port_attr_set_ip_gids(struct ib_port_attr *attr)

@@ -15,10 +15,10 @@ int oxe_helper_xa_insert(struct xarray *xa, unsigned long index, void *entry)
 	return xa_insert(xa, index, entry, GFP_KERNEL);
 }
 
-/* Erases @index if @entry is there; whether it was. */
-bool oxe_helper_xa_erase_entry(struct xarray *xa, unsigned long index, void *entry)
+/* Erases @index if @entry is there. What was there: @entry if it was erased. */
+void *oxe_helper_xa_erase_entry(struct xarray *xa, unsigned long index, void *entry)
 {
-	return xa_cmpxchg(xa, index, entry, NULL, 0) == entry;
+	return xa_cmpxchg(xa, index, entry, NULL, 0);
 }
 
 /* The first entry, its index in @index; NULL when @xa is empty. */

@@ -30,6 +30,8 @@ same_size! {
     ib_device_modify == SIZEOF_ib_device_modify;
     ib_ucontext == SIZEOF_ib_ucontext;
     ib_pd == SIZEOF_ib_pd;
+    ib_qp == SIZEOF_ib_qp;
+    ib_cq == SIZEOF_ib_cq;
     rdma_link_ops == SIZEOF_rdma_link_ops;
     rdma_hw_stats == SIZEOF_rdma_hw_stats;
     rdma_stat_desc == SIZEOF_rdma_stat_desc;
@@ -60,6 +62,12 @@ same_offset! {
     ib_port_attr.port_cap_flags == OFFSETOF_ib_port_attr__port_cap_flags;
     ib_port_attr.active_speed == OFFSETOF_ib_port_attr__active_speed;
     ib_port_attr.phys_state == OFFSETOF_ib_port_attr__phys_state;
+    ib_port_immutable.core_cap_flags == OFFSETOF_ib_port_immutable__core_cap_flags;
+    ib_device_modify.node_desc == OFFSETOF_ib_device_modify__node_desc;
+    ib_ucontext.device == OFFSETOF_ib_ucontext__device;
+    ib_pd.device == OFFSETOF_ib_pd__device;
+    notifier_block.notifier_call == OFFSETOF_notifier_block__notifier_call;
+    pernet_operations.exit == OFFSETOF_pernet_operations__exit;
     rdma_link_ops.newlink == OFFSETOF_rdma_link_ops__newlink;
     rdma_hw_stats.num_counters == OFFSETOF_rdma_hw_stats__num_counters;
     rdma_hw_stats.value == OFFSETOF_rdma_hw_stats__value;

@@ -64,6 +64,7 @@ use kernel_ext::{
         link::LinkDriver,
         Handle,
         PortState,
+        Registration,
         Unregistered, //
     }, //
 };
@@ -85,9 +86,9 @@ pub(crate) struct Link {
     /// Held while the RDMA device is registered, so that an end that comes meanwhile waits for it.
     #[pin]
     registering: Mutex<()>,
-    /// The RDMA device, from before its registration on.
+    /// The RDMA device, once it is registered.
     #[pin]
-    device: SpinLock<Option<Handle<OxeDevice>>>,
+    device: SpinLock<Option<Registration<OxeDevice>>>,
     /// Whether the port was active when last looked at.
     active: AtomicFlag,
     pub(crate) counters: Counters,
@@ -113,8 +114,12 @@ impl WorkItem for Link {
 impl Link {
     /// Makes a link called `name` on `netdev`.
     fn add(state: Arc<State>, name: &CStr, netdev: &NetDevice) -> Result {
-        let guid = match netdev.link_type() {
-            LinkType::Ethernet => netdev.eui64().ok_or(EINVAL)?,
+        // Under the lock the network device stays in its namespace, and the namespace in existence.
+        let rtnl = RtnlGuard::lock();
+        let net = netdev.net(&rtnl).try_get().ok_or(ENODEV)?;
+        let link_type = netdev.link_type(&rtnl);
+        let guid = match link_type {
+            LinkType::Ethernet => netdev.eui64(&rtnl).ok_or(EINVAL)?,
             // No address to derive one from.
             LinkType::None => Eui64::random(),
             LinkType::Loopback | LinkType::Other(_) => {
@@ -126,21 +131,23 @@ impl Link {
                 return Err(EINVAL);
             }
         };
-
-        // Under the lock the network device stays in its namespace, and the namespace in existence.
-        let rtnl = RtnlGuard::lock();
-        let net = netdev.net(&rtnl).try_get().ok_or(ENODEV)?;
         drop(rtnl);
 
-        let link = Self::attach(state, name, netdev, &net)?;
+        let link = Self::attach(state, name, netdev, &net, link_type)?;
         link.register(name, netdev, &net, guid).inspect_err(|_| {
-            link.detach();
+            link.let_go();
             link.state.remove(&link);
         })
     }
 
     /// A link that receives packets but has no RDMA device yet.
-    fn attach(state: Arc<State>, name: &CStr, netdev: &NetDevice, net: &Net) -> Result<Arc<Self>> {
+    fn attach(
+        state: Arc<State>,
+        name: &CStr,
+        netdev: &NetDevice,
+        net: &Net,
+        link_type: LinkType,
+    ) -> Result<Arc<Self>> {
         let taken = || {
             pr_err!("{}: {} has an oxe device already\n", name, netdev.name());
         };
@@ -181,7 +188,10 @@ impl Link {
         )?;
 
         let rtnl = RtnlGuard::lock();
-        if netdev.net_id() != net.id() || netdev.ifindex() != link.ifindex {
+        if netdev.net_id() != net.id()
+            || netdev.ifindex() != link.ifindex
+            || netdev.link_type(&rtnl) != link_type
+        {
             return Err(ENODEV);
         }
         link.state.enter(&link, netdev, &rtnl).inspect_err(|&e| {
@@ -212,18 +222,15 @@ impl Link {
             return Err(ENODEV);
         }
         let device = Unregistered::new(net, guid, c"oxe", self.clone())?;
-        *self.device.lock() = Some(device.handle());
-        if let Err(e) = device.register(name) {
-            let handle = self.device.lock().take();
-            drop(handle);
+        let registration = device.register(name).inspect_err(|&e| {
             if e == EEXIST {
                 pr_err!("{}: there is an RDMA device of that name\n", name);
             }
-            return Err(e);
-        }
+        })?;
+        *self.device.lock() = Some(registration);
         drop(registering);
         pr_info!("{}: added on {}\n", name, netdev.name());
-        if netdev.vlan_real_dev().is_some() {
+        if netdev.vlan_lower_dev().is_some() {
             // ib_core looks below a VLAN for the RDMA device (is_eth_port_of_netdev_filter()).
             pr_info!(
                 "{}: {} is a VLAN and gives the link-local GID alone; a link on the device below \
@@ -232,7 +239,9 @@ impl Link {
                 netdev.name()
             );
         }
-        // For what happened to the network device in the meantime.
+        // For what happened to the network device in the meantime. ib_core's users hear of the
+        // state for the first time by this. Events have to wait.
+        let _rtnl = RtnlGuard::lock();
         self.update_port_state(netdev);
         Ok(())
     }
@@ -256,7 +265,7 @@ impl Link {
     }
 
     /// Lets go of the network device: its references are dropped and nothing is received from it
-    /// any more.
+    /// any more, once the first of several callers is back.
     ///
     /// Context: process; the rtnl lock may be held.
     pub(crate) fn detach(&self) {
@@ -274,11 +283,18 @@ impl Link {
         self.queue_take_down();
     }
 
-    /// ib_core's last call for the device.
-    pub(crate) fn released(self: Arc<Self>) {
+    /// Lets go of the network device and of the sockets.
+    ///
+    /// Context: process, without the rtnl lock.
+    fn let_go(&self) {
         self.detach();
         let attachment = self.attachment.lock().take();
         drop(attachment);
+    }
+
+    /// ib_core's last call for the device.
+    pub(crate) fn released(self: Arc<Self>) {
+        self.let_go();
         // Not from here: whoever unregisters the device is still inside of it.
         self.queue_take_down();
     }
@@ -295,13 +311,19 @@ impl Link {
     pub(crate) fn take_down(&self) {
         // Waits for a registration that goes on.
         drop(self.registering.lock());
-        let handle = self.device.lock().clone();
-        if let Some(handle) = handle {
+        // The registration stays in its place meanwhile, so that others who come wait as well. This
+        // leads to `released`, which queues this function once more, to no effect.
+        if let Some(handle) = self.handle() {
             handle.unregister();
         }
         self.state.remove(self);
-        let handle = self.device.lock().take();
-        drop(handle);
+        let registration = self.device.lock().take();
+        drop(registration);
+    }
+
+    /// A handle of the RDMA device, if it was registered and is not forgotten.
+    fn handle(&self) -> Option<Handle<OxeDevice>> {
+        self.device.lock().as_ref().map(Registration::handle)
     }
 
     /// Tells the RDMA device's users if the port's state is another than before.
@@ -312,8 +334,7 @@ impl Link {
         if self.active.xchg(active, Relaxed) && !active {
             self.counters.link_downed.increment();
         }
-        let handle = self.device.lock().clone();
-        if let Some(handle) = handle {
+        if let Some(handle) = self.handle() {
             let _ = handle.with_registered(|device| device.port_state_changed(netdev));
         }
     }

@@ -149,18 +149,20 @@ impl Drop for Attachment {
     }
 }
 
-/// Ends what is left in namespaces that end: links, then sockets.
+/// Ends what is left in namespaces that end.
 ///
-/// The network devices are gone by then, and their links are being taken down. It is waited for,
-/// so that the end of one namespace is over before that of the next begins.
+/// The network devices are gone by then and their links are being taken down, which need not be
+/// over for anything here to be safe. It is waited for so that ib_core does not unregister devices
+/// while it ends the next namespace. Not without limit: the caller holds `pernet_ops_rwsem`, and
+/// ib_core may be waiting for a user of the device who waits for that.
 pub(crate) struct NamespaceExit;
 
 impl ExitHandler for NamespaceExit {
     fn exit(id: NetId) {
         let Some(state) = STATE.get() else { return };
-        state.take_down(|link| link.is_in(id));
         if let Some(namespace) = state.namespaces.take(id) {
             namespace.close();
         }
+        state.wait_for_end(|link| link.is_in(id));
     }
 }

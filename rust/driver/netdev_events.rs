@@ -46,8 +46,7 @@ impl EventHandler for NetdevEvents {
                     netdev.mtu()
                 );
             }
-            // The name is asked for whenever it is shown.
-            Event::Mtu | Event::Name => {}
+            Event::Mtu => {}
         }
     }
 }

@@ -65,7 +65,7 @@ struct AllLinks(Arc<State>);
 
 impl Drop for AllLinks {
     fn drop(&mut self) {
-        self.0.take_down(|_| true);
+        self.0.take_down_all();
     }
 }
 

@@ -50,17 +50,20 @@ impl PortTable {
         drop(self.links.remove(ifindex, link));
     }
 
-    /// The link for packets of `netdev`: its own or, for a VLAN, that of the device below.
+    /// The link for packets of `netdev`: its own or, for a VLAN, that of the nearest device below
+    /// that has one.
     fn find<'a>(&'a self, netdev: &NetDevice, rcu: &'a rcu::Guard) -> Option<ArcBorrow<'a, Link>> {
-        if let Some(link) = self.links.get(netdev.ifindex(), rcu) {
-            return Some(link);
+        let mut netdev = netdev;
+        loop {
+            if let Some(link) = self.links.get(netdev.ifindex(), rcu) {
+                return Some(link);
+            }
+            netdev = netdev.vlan_lower_dev()?;
+            // The index of a device in another namespace means nothing here.
+            if netdev.net_id() != self.net {
+                return None;
+            }
         }
-        let below = netdev.vlan_real_dev()?;
-        // The index of a device in another namespace means nothing here.
-        if below.net_id() != self.net {
-            return None;
-        }
-        self.links.get(below.ifindex(), rcu)
     }
 }
 

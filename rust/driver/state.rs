@@ -12,10 +12,14 @@ use crate::{
 use kernel::{
     prelude::*,
     sync::{
+        new_condvar,
         new_mutex,
         Arc,
+        CondVar,
+        CondVarTimeoutResult,
         Mutex, //
-    }, //
+    },
+    time::msecs_to_jiffies, //
 };
 use kernel_ext::{
     net::{
@@ -29,12 +33,18 @@ use kernel_ext::{
 /// The state of the loaded module, for callbacks that have no other way to it.
 pub(crate) static STATE: Slot<State> = Slot::new();
 
+/// How long the end of a namespace waits for the end of its links, in ms.
+const END_WAIT_MS: u32 = 5000;
+
 /// The module's state.
 #[pin_data]
 pub(crate) struct State {
     /// Every link, from before its registration until after its device is surely gone.
     #[pin]
     links: Mutex<KVec<Arc<Link>>>,
+    /// Told of each link that leaves the list.
+    #[pin]
+    removed: CondVar,
     /// The namespaces with links.
     #[pin]
     pub(crate) namespaces: Namespaces,
@@ -48,6 +58,7 @@ impl State {
         Arc::pin_init(
             pin_init!(Self {
                 links <- new_mutex!(KVec::new(), "oxe::State::links"),
+                removed <- new_condvar!("oxe::State::removed"),
                 namespaces <- Namespaces::new(),
                 queue,
             }),
@@ -79,6 +90,7 @@ impl State {
         let found = links.iter().position(|other| core::ptr::eq(&**other, link));
         let removed = found.map(|index| links.remove(index));
         drop(links);
+        self.removed.notify_all();
         drop(removed);
     }
 
@@ -91,15 +103,29 @@ impl State {
             .cloned()
     }
 
-    /// Takes the chosen links down and waits for it: their devices are gone for good. No link of
-    /// the kind may be added meanwhile.
+    /// Takes all links down and waits for it: their devices are gone for good. No link may be added
+    /// meanwhile.
     ///
     /// Context: process, without the rtnl lock.
-    pub(crate) fn take_down(&self, chosen: impl Fn(&Link) -> bool) {
+    pub(crate) fn take_down_all(&self) {
         loop {
-            let found = self.links.lock().iter().find(|link| chosen(link)).cloned();
-            let Some(link) = found else { break };
+            let first = self.links.lock().first().cloned();
+            let Some(link) = first else { break };
             link.take_down();
+        }
+    }
+
+    /// Waits until the chosen links have been taken down by others, for some seconds at most.
+    ///
+    /// Context: process, without the rtnl lock.
+    pub(crate) fn wait_for_end(&self, chosen: impl Fn(&Link) -> bool) {
+        let mut left = msecs_to_jiffies(END_WAIT_MS);
+        let mut links = self.links.lock();
+        while links.iter().any(|link| chosen(link)) {
+            match self.removed.wait_interruptible_timeout(&mut links, left) {
+                CondVarTimeoutResult::Woken { jiffies } => left = jiffies,
+                CondVarTimeoutResult::Timeout | CondVarTimeoutResult::Signal { .. } => break,
+            }
         }
     }
 }

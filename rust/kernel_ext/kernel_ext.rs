@@ -7,9 +7,6 @@
 
 #![deny(missing_docs)]
 
-/// What `pr_*!` puts in front of a line of this crate.
-const __LOG_PREFIX: &[u8] = b"oxe\0";
-
 pub(crate) use oxe_bindings as bindings;
 
 pub mod net;

@@ -40,6 +40,8 @@ pub use attributes::{
 pub use device::{
     Device,
     Handle,
+    Registered,
+    Registration,
     Unregistered, //
 };
 pub use driver::{

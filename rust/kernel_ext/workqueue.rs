@@ -5,13 +5,13 @@
 //! C header: [`include/linux/workqueue.h`](srctree/include/linux/workqueue.h)
 
 use crate::bindings;
-use core::{
-    ops::Deref,
-    ptr::NonNull, //
-};
+use core::ptr::NonNull;
 use kernel::{
     prelude::*,
-    workqueue::Queue, //
+    workqueue::{
+        Queue,
+        RawWorkItem, //
+    }, //
 };
 
 /// An unbound workqueue, for slow administrative work; destroyed, once empty, when dropped.
@@ -46,6 +46,19 @@ impl OwnedQueue {
         Ok(Self(NonNull::new(queue).ok_or(ENOMEM)?))
     }
 
+    /// Queues a work item; gives it back if it is queued already.
+    ///
+    /// Context: any. There is no delayed variant: the drop does not wait for timers.
+    pub fn enqueue<W, const ID: u64>(&self, work: W) -> W::EnqueueOutput
+    where
+        W: RawWorkItem<ID> + Send + 'static,
+    {
+        // SAFETY: Valid by the type invariant for as long as `self`; both types stand for the same
+        // C struct.
+        let queue = unsafe { Queue::from_raw(self.0.as_ptr().cast()) };
+        queue.enqueue(work)
+    }
+
     /// Waits until the queue is empty, what its items queue meanwhile included.
     ///
     /// Context: process, not from one of its own items. Nobody else may be queueing: the kernel
@@ -53,16 +66,6 @@ impl OwnedQueue {
     pub fn drain(&self) {
         // SAFETY: The queue is valid by the type invariant.
         unsafe { bindings::drain_workqueue(self.0.as_ptr()) };
-    }
-}
-
-impl Deref for OwnedQueue {
-    type Target = Queue;
-
-    fn deref(&self) -> &Queue {
-        // SAFETY: Valid by the type invariant for as long as `self`; both types stand for the same
-        // C struct.
-        unsafe { Queue::from_raw(self.0.as_ptr().cast()) }
     }
 }
 

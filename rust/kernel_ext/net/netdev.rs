@@ -25,8 +25,8 @@ use kernel::{
 #[repr(transparent)]
 pub struct NetDevice(Opaque<bindings::net_device>);
 
-// SAFETY: Network devices are reference counted and used from all threads; the methods read single
-// words.
+// SAFETY: Network devices are reference counted and used from all threads. The methods read words
+// that C reads without a lock as well, or ask for the rtnl lock.
 unsafe impl Send for NetDevice {}
 // SAFETY: As above.
 unsafe impl Sync for NetDevice {}
@@ -122,8 +122,8 @@ impl NetDevice {
         unsafe { bindings::oxe_helper_dev_mtu(self.as_ptr()) }
     }
 
-    /// Link layer.
-    pub fn link_type(&self) -> LinkType {
+    /// Link layer. Neither it nor the address changes as long as the lock is held.
+    pub fn link_type(&self, _rtnl: &RtnlGuard) -> LinkType {
         // SAFETY: `self` is valid.
         let (loopback, raw, addr_len) = unsafe {
             (
@@ -143,8 +143,8 @@ impl NetDevice {
     }
 
     /// The EUI-64 of an Ethernet device's address; none for other devices.
-    pub fn eui64(&self) -> Option<Eui64> {
-        if self.link_type() != LinkType::Ethernet {
+    pub fn eui64(&self, rtnl: &RtnlGuard) -> Option<Eui64> {
+        if self.link_type(rtnl) != LinkType::Ethernet {
             return None;
         }
         let mut eui = [0; 8];
@@ -166,12 +166,12 @@ impl NetDevice {
         unsafe { bindings::oxe_helper_dev_is_registered(self.as_ptr()) }
     }
 
-    /// The device below, if this one is a VLAN.
+    /// The device below, if this one is a VLAN; it may be a VLAN, too.
     ///
     /// Context: under the rtnl lock, or while a packet of the device is in hand.
-    pub fn vlan_real_dev(&self) -> Option<&Self> {
+    pub fn vlan_lower_dev(&self) -> Option<&Self> {
         // SAFETY: `self` is valid.
-        let real = unsafe { bindings::oxe_helper_vlan_real_dev(self.as_ptr()) };
+        let real = unsafe { bindings::oxe_helper_vlan_lower_dev(self.as_ptr()) };
         // SAFETY: A VLAN device holds a reference to the one below until it is freed itself.
         NonNull::new(real).map(|real| unsafe { Self::from_raw(real) })
     }

@@ -21,8 +21,6 @@ pub enum Event {
     LinkState,
     /// Its maximum transfer unit changed.
     Mtu,
-    /// It has another name.
-    Name,
 }
 
 impl Event {
@@ -34,7 +32,6 @@ impl Event {
             | bindings::netdev_cmd_NETDEV_DOWN
             | bindings::netdev_cmd_NETDEV_CHANGE => Some(Self::LinkState),
             bindings::netdev_cmd_NETDEV_CHANGEMTU => Some(Self::Mtu),
-            bindings::netdev_cmd_NETDEV_CHANGENAME => Some(Self::Name),
             _ => None,
         }
     }
@@ -48,7 +45,8 @@ pub trait EventHandler: Send + Sync + 'static {
     fn event(&self, event: Event, device: &NetDevice);
 }
 
-/// A subscription to the events of all network devices of all namespaces, until it is dropped.
+/// A subscription to the events of all network devices of all namespaces, until it is dropped. The
+/// drop reports `Event::Unregister` for every device that there is.
 ///
 /// # Invariants
 ///

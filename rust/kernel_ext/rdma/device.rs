@@ -16,6 +16,7 @@ use crate::{
 };
 use core::{
     cell::UnsafeCell,
+    marker::PhantomData,
     mem::{
         forget,
         offset_of,
@@ -67,15 +68,6 @@ impl<T: Driver> Device<T> {
         crate::net::Eui64(raw.to_ne_bytes())
     }
 
-    /// Lets the device's users know if the state of its port, which is that of `netdev`, is another
-    /// than before.
-    ///
-    /// Context: any.
-    pub fn port_state_changed(&self, netdev: &NetDevice) {
-        // SAFETY: Both are valid; the function compares with the state that it last reported.
-        unsafe { bindings::ib_dispatch_port_state_event(self.ib.get(), netdev.as_ptr()) };
-    }
-
     /// Speed and width of the port, as `enum ib_port_speed` and `enum ib_port_width`.
     ///
     /// Context: process, takes the rtnl lock.
@@ -115,9 +107,9 @@ const DESCRIPTION_BYTES: usize = bindings::IB_DEVICE_NODE_DESC_MAX as usize - 1;
 /// # Invariants
 ///
 /// The pointer is a device of ours that was not registered.
-pub struct Unregistered<T: Driver>(NonNull<Device<T>>);
+pub struct Unregistered<'net, T: Driver>(NonNull<Device<T>>, PhantomData<&'net Net>);
 
-impl<T: Driver> Unregistered<T> {
+impl<'net, T: Driver> Unregistered<'net, T> {
     /// Allocates a device for `net` (in shared mode ib_core takes the initial namespace instead).
     ///
     /// Context: process.
@@ -125,9 +117,13 @@ impl<T: Driver> Unregistered<T> {
     /// # Errors
     ///
     /// `ENOMEM`.
-    pub fn new(net: &Net, node_guid: Guid, description: &CStr, data: T::Data) -> Result<Self> {
+    pub fn new(net: &'net Net, node_guid: Guid, description: &CStr, data: T::Data) -> Result<Self> {
         const {
             assert!(offset_of!(Device<T>, ib) == 0);
+            assert!(
+                align_of::<Device<T>>() <= 8,
+                "kmalloc promises no more for any size"
+            );
         }
         // SAFETY: Not smaller than the C struct, which comes first.
         let ib = unsafe { bindings::_ib_alloc_device(size_of::<Device<T>>(), net.as_ptr()) };
@@ -135,7 +131,7 @@ impl<T: Driver> Unregistered<T> {
         // SAFETY: Ours alone so far.
         unsafe { (*dev.as_ref().data.get()).write(data) };
         // INVARIANT: Just made.
-        let this = Self(dev);
+        let this = Self(dev, PhantomData);
         // SAFETY: A valid, unregistered device; nobody else writes to it.
         unsafe {
             (*ib).node_type = bindings::RDMA_NODE_IB_CA as u8;
@@ -158,12 +154,6 @@ impl<T: Driver> Unregistered<T> {
         Ok(this)
     }
 
-    /// A handle, to be kept beyond the registration.
-    pub fn handle(&self) -> Handle<T> {
-        // SAFETY: A valid device.
-        unsafe { Handle::new(self.0) }
-    }
-
     /// Registers the device; it belongs to ib_core from then on, and may be gone when this returns.
     ///
     /// Context: process, takes the rtnl lock.
@@ -171,8 +161,11 @@ impl<T: Driver> Unregistered<T> {
     /// # Errors
     ///
     /// `EEXIST` if the name is taken; whatever ib_core says. The device is freed then.
-    pub fn register(self, name: &CStr) -> Result {
-        // SAFETY: By the type invariant; the name is a C string, which is copied.
+    pub fn register(self, name: &CStr) -> Result<Registration<T>> {
+        // SAFETY: A valid device.
+        let handle = unsafe { Handle::new(self.0) };
+        // SAFETY: By the type invariant; the name is a C string, which is copied. The namespace
+        // lives for `'net`.
         let err = unsafe {
             bindings::ib_register_device(
                 self.0.as_ptr().cast(),
@@ -183,14 +176,48 @@ impl<T: Driver> Unregistered<T> {
         // ENFILE is what ib_core's assign_name() says of a name that exists.
         to_result(err).map_err(|e| if e == ENFILE { EEXIST } else { e })?;
         forget(self);
-        Ok(())
+        Ok(Registration(handle))
     }
 }
 
-impl<T: Driver> Drop for Unregistered<T> {
+impl<T: Driver> Drop for Unregistered<'_, T> {
     fn drop(&mut self) {
         // SAFETY: By the type invariant; calls `dealloc_driver`.
         unsafe { bindings::ib_dealloc_device(self.0.as_ptr().cast()) };
+    }
+}
+
+/// A device that was registered, and may have been unregistered by others. Dropping it unregisters
+/// the device if nobody has, and waits for anybody who is at it.
+///
+/// Context of the drop: that of [`Handle::unregister`].
+pub struct Registration<T: Driver>(Handle<T>);
+
+impl<T: Driver> Registration<T> {
+    /// A handle of one's own.
+    pub fn handle(&self) -> Handle<T> {
+        self.0.clone()
+    }
+}
+
+impl<T: Driver> Drop for Registration<T> {
+    fn drop(&mut self) {
+        self.0.unregister();
+    }
+}
+
+/// A device that stays registered for `'a`.
+pub struct Registered<'a, T: Driver>(&'a Device<T>);
+
+impl<T: Driver> Registered<'_, T> {
+    /// Lets the device's users know if the state of its port, which is that of `netdev`, is another
+    /// than ib_core last told them.
+    ///
+    /// Context: process, interrupts on.
+    pub fn port_state_changed(&self, netdev: &NetDevice) {
+        // SAFETY: Both are valid. The device is registered, so ib_core waits for the work that this
+        // queues before it frees it.
+        unsafe { bindings::ib_dispatch_port_state_event(self.0.ib.get(), netdev.as_ptr()) };
     }
 }
 
@@ -201,7 +228,8 @@ impl<T: Driver> Drop for Unregistered<T> {
 /// The pointer is a device of ours of which we hold a device-model reference.
 pub struct Handle<T: Driver>(NonNull<Device<T>>);
 
-// SAFETY: ib_core's functions on devices lock for themselves.
+// SAFETY: ib_core's functions on devices lock for themselves; the driver's part, which
+// `with_registered` leads to, is `Send` and `Sync`.
 unsafe impl<T: Driver> Send for Handle<T> {}
 // SAFETY: As above.
 unsafe impl<T: Driver> Sync for Handle<T> {}
@@ -231,7 +259,7 @@ impl<T: Driver> Handle<T> {
     /// Calls `f` if the device is registered; it stays so meanwhile.
     ///
     /// Context: any.
-    pub fn with_registered<R>(&self, f: impl FnOnce(&Device<T>) -> R) -> Option<R> {
+    pub fn with_registered<R>(&self, f: impl FnOnce(Registered<'_, T>) -> R) -> Option<R> {
         let ib = self.0.as_ptr().cast();
         // SAFETY: The memory is valid by the type invariant.
         if !unsafe { bindings::oxe_helper_ib_device_try_get(ib) } {
@@ -239,7 +267,7 @@ impl<T: Driver> Handle<T> {
         }
         // SAFETY: A registered device: `data` is taken only after it was unregistered, which waits
         // for the put below.
-        let result = f(unsafe { Device::from_raw(ib) });
+        let result = f(Registered(unsafe { Device::from_raw(ib) }));
         // SAFETY: Balances the get above.
         unsafe { bindings::ib_device_put(ib) };
         Some(result)

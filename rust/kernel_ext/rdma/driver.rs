@@ -40,8 +40,8 @@ impl DriverId {
 /// Functions may be called by any number of threads at once, in process context, and may sleep,
 /// unless they say otherwise.
 pub trait Driver: Sized + 'static {
-    /// The module that the code is in. ib_core pins it while it calls in; an open device does not
-    /// pin it, but is taken from the process that has it open.
+    /// The module that the code is in. An open device does not pin it, but is taken from the
+    /// process that has it open.
     type Module: kernel::ModuleMetadata;
     /// The driver's part of a device.
     type Data: Send + Sync;

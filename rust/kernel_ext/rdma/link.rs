@@ -53,10 +53,14 @@ unsafe impl<T: LinkDriver> Sync for Registration<T> {}
 
 impl<T: LinkDriver> Registration<T> {
     /// Registers the type. Context: process.
-    pub fn new() -> impl PinInit<Self> {
-        // INVARIANT: Registered by the last step of the initialisation.
-        pin_init!(Self {
-            ops <- Opaque::ffi_init(|ops: *mut bindings::rdma_link_ops| {
+    ///
+    /// # Errors
+    ///
+    /// `EEXIST` if there is such a type already.
+    pub fn new() -> impl PinInit<Self, Error> {
+        // INVARIANT: Registered by the last step of the initialisation, or not initialised.
+        try_pin_init!(Self {
+            ops <- Opaque::try_ffi_init(|ops: *mut bindings::rdma_link_ops| {
                 // SAFETY: Valid for writing.
                 unsafe {
                     ops.write(bindings::rdma_link_ops {
@@ -67,6 +71,11 @@ impl<T: LinkDriver> Registration<T> {
                 }
                 // SAFETY: Initialised, and stays where it is until the drop unregisters it.
                 unsafe { bindings::rdma_link_register(ops) };
+                // SAFETY: Initialised above. ib_core links the type in, or refuses silently.
+                if unsafe { (*ops).list.next.is_null() } {
+                    return Err(EEXIST);
+                }
+                Ok(())
             }),
             _driver: PhantomData,
         })

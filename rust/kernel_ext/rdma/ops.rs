@@ -224,7 +224,8 @@ unsafe extern "C" fn get_hw_stats<T: Driver>(
         check_port(port)?;
         // SAFETY: ib_core calls operations for valid devices, before `dealloc_driver`.
         let dev = unsafe { Device::<T>::from_raw(ib) };
-        // SAFETY: Made by `alloc_hw_port_stats`; ib_core holds its lock.
+        // SAFETY: Made by `alloc_hw_port_stats`; ib_core holds its lock, or has not shown it to
+        // anybody.
         T::read_counters(dev, unsafe { stats::Counters::from_raw(stats) });
         c_int::try_from(T::COUNTERS.len()).map_err(|_| EINVAL)
     })

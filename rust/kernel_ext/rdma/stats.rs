@@ -53,11 +53,12 @@ pub struct Counters<'a> {
 impl<'a> Counters<'a> {
     /// # Safety
     ///
-    /// `stats` must be valid for `'a`, made by [`alloc`], and its lock held.
+    /// `stats` must be valid for `'a`, made by [`alloc`], and nobody else's
+    /// meanwhile.
     pub(crate) unsafe fn from_raw(stats: *mut bindings::rdma_hw_stats) -> Self {
         Self {
             // SAFETY: By the contract; the values are the array at the end of the struct.
-            values: unsafe { (*stats).value.as_mut_ptr() },
+            values: unsafe { (&raw mut (*stats).value).cast() },
             // SAFETY: As above.
             left: usize::try_from(unsafe { (*stats).num_counters }).unwrap_or(0),
             _stats: PhantomData,

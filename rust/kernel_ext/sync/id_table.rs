@@ -100,14 +100,17 @@ impl<T: Send + Sync> IdTable<T> {
     ///
     /// Context: process.
     pub fn remove(&self, id: usize, value: &T) -> Option<Unlinked<T>> {
-        let entry = ptr::from_ref(value).cast_mut();
+        let wanted = ptr::from_ref(value).cast_mut().cast();
         // SAFETY: The xarray is initialised. The entry is compared, not followed.
-        if !unsafe { bindings::oxe_helper_xa_erase_entry(self.xa.get(), id, entry.cast()) } {
+        let entry = unsafe { bindings::oxe_helper_xa_erase_entry(self.xa.get(), id, wanted) };
+        if entry != wanted {
             return None;
         }
-        // SAFETY: It was an entry, so by the type invariant it came from `Arc::into_raw`, and the
-        // table's reference is ours now.
-        Some(Unlinked(ManuallyDrop::new(unsafe { Arc::from_raw(entry) })))
+        // SAFETY: What the xarray returned was an entry, so by the type invariant it came from
+        // `Arc::into_raw`, and the table's reference is ours now.
+        Some(Unlinked(ManuallyDrop::new(unsafe {
+            Arc::from_raw(entry.cast())
+        })))
     }
 }
 
@@ -132,7 +135,8 @@ impl<T: Send + Sync> PinnedDrop for IdTable<T> {
 
 /// An object that is out of its table but may still be borrowed by readers.
 ///
-/// Dropping it waits for a grace period, then gives the table's reference up. Context of the drop:
+/// Dropping it waits for a grace period, then gives the table's reference up. It must not be
+/// dropped where an `rcu::Guard` is held: that is no place to wait. Context of the drop:
 /// process; with the rtnl lock held the wait is an expedited one.
 #[must_use = "dropping it waits for a grace period"]
 pub struct Unlinked<T>(ManuallyDrop<Arc<T>>);
