@@ -44,7 +44,7 @@ impl Namespaces {
     /// The entry of `net`, made if need be. The caller keeps `net` from ending.
     pub(crate) fn get(&self, net: &Net) -> Result<Arc<Namespace>> {
         let mut list = self.list.lock();
-        if let Some(found) = list.iter().find(|entry| entry.id == net.id()) {
+        if let Some(found) = list.iter().find(|entry| entry.id() == net.id()) {
             return Ok(found.clone());
         }
         let new = Namespace::new(net.id())?;
@@ -54,7 +54,7 @@ impl Namespaces {
 
     fn take(&self, id: NetId) -> Option<Arc<Namespace>> {
         let mut list = self.list.lock();
-        let index = list.iter().position(|entry| entry.id == id)?;
+        let index = list.iter().position(|entry| entry.id() == id)?;
         list.remove(index).ok()
     }
 }
@@ -62,7 +62,6 @@ impl Namespaces {
 /// A namespace.
 #[pin_data]
 pub(crate) struct Namespace {
-    id: NetId,
     ports: Arc<PortTable>,
     #[pin]
     sockets: Mutex<Sockets>,
@@ -72,8 +71,13 @@ pub(crate) struct Namespace {
 struct Sockets {
     /// Attachments that there are.
     users: usize,
-    /// For each family that the kernel runs with.
-    open: Option<(UdpTunnel<PortTable>, Option<UdpTunnel<PortTable>>)>,
+    open: Option<Open>,
+}
+
+/// The open sockets, one for each family that the kernel runs with.
+struct Open {
+    _v4: UdpTunnel<PortTable>,
+    _v6: Option<UdpTunnel<PortTable>>,
 }
 
 impl Namespace {
@@ -81,7 +85,6 @@ impl Namespace {
         let ports = PortTable::new(id)?;
         Arc::pin_init(
             pin_init!(Self {
-                id,
                 ports,
                 sockets <- new_mutex!(Sockets { users: 0, open: None }, "oxe::Namespace::sockets"),
             }),
@@ -90,7 +93,7 @@ impl Namespace {
     }
 
     pub(crate) fn id(&self) -> NetId {
-        self.id
+        self.ports.net()
     }
 
     /// The links of the namespace, by interface index.
@@ -98,7 +101,7 @@ impl Namespace {
         &self.ports
     }
 
-    fn open(&self, net: &Net) -> Result<(UdpTunnel<PortTable>, Option<UdpTunnel<PortTable>>)> {
+    fn open(&self, net: &Net) -> Result<Open> {
         let v4 = UdpTunnel::open(net, Family::V4, UDP_PORT, self.ports.clone())?;
         let v6 = match UdpTunnel::open(net, Family::V6, UDP_PORT, self.ports.clone()) {
             Ok(socket) => Some(socket),
@@ -106,7 +109,7 @@ impl Namespace {
             Err(e) if e == EAFNOSUPPORT || e == EPFNOSUPPORT => None,
             Err(e) => return Err(e),
         };
-        Ok((v4, v6))
+        Ok(Open { _v4: v4, _v6: v6 })
     }
 
     fn close(&self) {

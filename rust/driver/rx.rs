@@ -40,6 +40,11 @@ impl PortTable {
         Arc::pin_init(pin_init!(Self { net, links <- IdTable::new() }), GFP_KERNEL)
     }
 
+    /// The namespace.
+    pub(crate) fn net(&self) -> NetId {
+        self.net
+    }
+
     /// Lets `link` receive what comes in by the interface `ifindex`. Context: process.
     pub(crate) fn insert(&self, link: &Arc<Link>, ifindex: usize) -> Result {
         self.links.insert(ifindex, link.clone())

@@ -4,13 +4,15 @@
 //!
 //! A driver implements [`Driver`]; [`Unregistered`] makes a device of it and registers it with
 //! ib_core. From then on the device belongs to ib_core, which calls the trait's functions, and to
-//! nobody else: anyone may unregister it, at any time. The driver keeps a [`Handle`], which keeps
-//! the memory and nothing more.
+//! nobody else: anyone may unregister it, at any time. The driver keeps a [`Registration`], by
+//! which it unregisters the device itself or waits for those who do; a [`Handle`] keeps the memory
+//! and nothing more.
 //!
 //! | C | here |
 //! |---|---|
 //! | `struct ib_device` | [`Device<T>`] |
 //! | `get_device()` on it | [`Handle<T>`] |
+//! | `ib_register_device()`, `ib_unregister_device()` | [`Registration<T>`] |
 //! | `ib_device_try_get()` | [`Handle::with_registered`] |
 //! | `struct ib_device_ops` | [`Driver`] |
 //! | `struct ib_ucontext`, `struct ib_pd` | [`Driver::Ucontext`], [`Driver::Pd`] |

@@ -4,7 +4,6 @@
 import collections
 import errno
 import multiprocessing
-import os
 import traceback
 
 from lib import ktap
@@ -125,9 +124,3 @@ def at_once(case, functions):
 
     processes = [_Process(case, take_part, function) for function in functions]
     return [process.receive() for process in processes]
-
-
-def pin(cpu):
-    """Puts the calling process on one CPU, if there are that many."""
-    cpus = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cpus[cpu % len(cpus)]})

@@ -72,8 +72,10 @@ impl<T: Send + Sync> IdTable<T> {
             );
         }
         let raw = Arc::into_raw(value).cast_mut();
-        // INVARIANT: The entry came from `Arc::into_raw`. SAFETY: The xarray is initialised, and
-        // the entry is aligned as the xarray wants (asserted above).
+        // INVARIANT: The entry came from `Arc::into_raw`.
+        //
+        // SAFETY: The xarray is initialised, and the entry is aligned as the xarray wants (asserted
+        // above).
         let err = unsafe { bindings::oxe_helper_xa_insert(self.xa.get(), id, raw.cast()) };
         kernel::error::to_result(err).inspect_err(|_| {
             // SAFETY: It came from `Arc::into_raw` above and was not stored.
