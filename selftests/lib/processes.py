@@ -66,16 +66,22 @@ class Loop(_Process):
     """Calls `function()` over and over in a process of its own, and counts what it returns."""
 
     def __init__(self, case, function):
-        super().__init__(case, self._loop, function)
+        self._turns = _FORK.Value("Q", 0)
+        super().__init__(case, self._loop, function, self._turns)
         self.receive()
 
     @staticmethod
-    def _loop(pipe, function):
+    def _loop(pipe, function, turns):
         seen = collections.Counter()
         pipe.send(("ok", "started"))
         while not pipe.poll(0):
             seen[function()] += 1
+            turns.value += 1
         pipe.send(("ok", seen))
+
+    def turns(self):
+        """How often it has called the function until now."""
+        return self._turns.value
 
     def stop(self):
         """Lets it finish its turn: how often it returned what."""
