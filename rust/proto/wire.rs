@@ -2,5 +2,11 @@
 
 //! The wire format of RoCEv2: what lies in a UDP datagram to port [`roce::UDP_PORT`].
 
+pub mod aeth;
+pub mod atomic;
 pub mod bth;
+pub mod deth;
+pub mod flush;
+pub mod packet;
+pub mod reth;
 pub mod roce;
