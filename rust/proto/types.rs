@@ -5,11 +5,11 @@
 mod sequence;
 mod time;
 
-pub use sequence::{
+pub use self::sequence::{
     Msn,
     Psn, //
 };
-pub use time::{
+pub use self::time::{
     Instant,
     Span, //
 };
