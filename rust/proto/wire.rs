@@ -5,8 +5,10 @@
 pub mod aeth;
 pub mod atomic;
 pub mod bth;
+pub mod credits;
 pub mod deth;
 pub mod flush;
 pub mod packet;
 pub mod reth;
+pub mod rnr;
 pub mod roce;

@@ -12,12 +12,20 @@ use crate::types::{
 /// Why a datagram is no packet of this protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// Fewer bytes than its headers need.
+    /// Fewer bytes than its headers and the ICRC need.
     Short,
+    /// More bytes than a UDP datagram holds.
+    Long,
     /// Its length is no multiple of 4.
     Unaligned,
     /// A transport header version other than 0.
     Version(u8),
+    /// An opcode that no service has.
+    Opcode(u8),
+    /// More pad than there are bytes after the headers.
+    Pad,
+    /// Data in a congestion notification.
+    StrayData,
 }
 
 /// A base transport header, parsed.
@@ -49,29 +57,73 @@ impl Bth {
     /// Bytes on the wire.
     pub const BYTES: usize = 12;
 
+    /// Where the byte of the congestion bits is, which the ICRC does not cover.
+    pub const NOTIFY_OFFSET: usize = 4;
+
+    // In the first word.
+    const SOLICITED: u32 = 1 << 23;
+    const MIG_REQ: u32 = 1 << 22;
+    const PAD_SHIFT: u32 = 20;
+    // In the second.
+    const FECN: u32 = 1 << 31;
+    const BECN: u32 = 1 << 30;
+    // In the third.
+    const ACK_REQ: u32 = 1 << 31;
+
     /// Reads a header.
     ///
     /// # Errors
     ///
     /// [`Malformed::Version`] if the transport header version is not 0, the only one there is.
-    pub fn parse(raw: &[u8; Self::BYTES]) -> Result<Self, Malformed> {
-        let &[opcode, flags, pkey_hi, pkey_lo, notify, qp2, qp1, qp0, ack, psn2, psn1, psn0] = raw;
-        let version = flags & 0x0f;
+    #[inline]
+    pub const fn parse(raw: &[u8; Self::BYTES]) -> Result<Self, Malformed> {
+        // Whole words: each is one load.
+        let &[a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = raw;
+        let first = u32::from_be_bytes([a0, a1, a2, a3]);
+        let second = u32::from_be_bytes([b0, b1, b2, b3]);
+        let third = u32::from_be_bytes([c0, c1, c2, c3]);
+        let version = (first >> 16 & 0x0f) as u8;
         if version != 0 {
             return Err(Malformed::Version(version));
         }
         Ok(Self {
-            opcode,
-            solicited: flags & 0x80 != 0,
-            mig_req: flags & 0x40 != 0,
-            pad_bytes: (flags >> 4) & 0x03,
-            pkey: Pkey(u16::from_be_bytes([pkey_hi, pkey_lo])),
-            fecn: notify & 0x80 != 0,
-            becn: notify & 0x40 != 0,
-            dest_qp: Qpn::from_low_bits(u32::from_be_bytes([0, qp2, qp1, qp0])),
-            ack_req: ack & 0x80 != 0,
-            psn: Psn::from_low_bits(u32::from_be_bytes([0, psn2, psn1, psn0])),
+            opcode: (first >> 24) as u8,
+            solicited: first & Self::SOLICITED != 0,
+            mig_req: first & Self::MIG_REQ != 0,
+            pad_bytes: (first >> Self::PAD_SHIFT & 0x03) as u8,
+            pkey: Pkey((first & 0xffff) as u16),
+            fecn: second & Self::FECN != 0,
+            becn: second & Self::BECN != 0,
+            dest_qp: Qpn::from_low_bits(second),
+            ack_req: third & Self::ACK_REQ != 0,
+            psn: Psn::from_low_bits(third),
         })
+    }
+
+    /// The header as it is on the wire; of the pad's length the lower two bits.
+    #[inline]
+    pub const fn to_bytes(self) -> [u8; Self::BYTES] {
+        let first = (self.opcode as u32) << 24
+            | Self::flag(self.solicited, Self::SOLICITED)
+            | Self::flag(self.mig_req, Self::MIG_REQ)
+            | (self.pad_bytes as u32 & 0x03) << Self::PAD_SHIFT
+            | self.pkey.0 as u32;
+        let second = Self::flag(self.fecn, Self::FECN)
+            | Self::flag(self.becn, Self::BECN)
+            | self.dest_qp.get();
+        let third = Self::flag(self.ack_req, Self::ACK_REQ) | self.psn.get();
+        let [a0, a1, a2, a3] = first.to_be_bytes();
+        let [b0, b1, b2, b3] = second.to_be_bytes();
+        let [c0, c1, c2, c3] = third.to_be_bytes();
+        [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3]
+    }
+
+    const fn flag(set: bool, bit: u32) -> u32 {
+        if set {
+            bit
+        } else {
+            0
+        }
     }
 }
 
@@ -95,6 +147,7 @@ mod tests {
         assert_eq!(bth.pkey, Pkey::DEFAULT_FULL);
         assert_eq!(bth.dest_qp.get(), 0x12_3456);
         assert_eq!(bth.psn.get(), 0xab_cdef);
+        assert_eq!(bth.to_bytes(), WRITE_ONLY);
     }
 
     #[test]
@@ -115,7 +168,10 @@ mod tests {
             let reserved = (34..40).contains(&bit) || (65..72).contains(&bit);
             let version = (12..16).contains(&bit);
             match Bth::parse(&raw) {
-                Ok(bth) => assert_eq!(bth == zero, reserved, "bit {bit}"),
+                Ok(bth) => {
+                    assert_eq!(bth == zero, reserved, "bit {bit}");
+                    assert_eq!(bth.to_bytes() == raw, !reserved, "bit {bit}");
+                }
                 Err(_) => assert!(version, "bit {bit}"),
             }
         }
