@@ -8,6 +8,7 @@ pub mod bth;
 pub mod credits;
 pub mod deth;
 pub mod flush;
+pub mod opcode;
 pub mod packet;
 pub mod reth;
 pub mod rnr;

@@ -2,11 +2,18 @@
 
 //! A packet's headers, parsed into what they mean.
 
+mod emit;
+mod parse;
+
 use super::{
     aeth::Aeth,
     atomic::AtomicEth,
     deth::Deth,
     flush::Feth,
+    opcode::{
+        Class,
+        Operation, //
+    },
     reth::Reth, //
 };
 use crate::types::{
@@ -114,6 +121,146 @@ pub enum Op {
     AtomicWrite(Reth),
     /// Congestion notification.
     Cnp,
+}
+
+impl Op {
+    /// The operation, as an opcode names it.
+    #[inline]
+    pub const fn operation(&self) -> Operation {
+        match self {
+            Self::SendFirst => Operation::SendFirst,
+            Self::SendMiddle => Operation::SendMiddle,
+            Self::SendLast(Tail::None) => Operation::SendLast,
+            Self::SendLast(Tail::Immediate(_)) => Operation::SendLastImmediate,
+            Self::SendLast(Tail::Invalidate(_)) => Operation::SendLastInvalidate,
+            Self::SendOnly(Tail::None) => Operation::SendOnly,
+            Self::SendOnly(Tail::Immediate(_)) => Operation::SendOnlyImmediate,
+            Self::SendOnly(Tail::Invalidate(_)) => Operation::SendOnlyInvalidate,
+            Self::WriteFirst(_) => Operation::WriteFirst,
+            Self::WriteMiddle => Operation::WriteMiddle,
+            Self::WriteLast(None) => Operation::WriteLast,
+            Self::WriteLast(Some(_)) => Operation::WriteLastImmediate,
+            Self::WriteOnly(_, None) => Operation::WriteOnly,
+            Self::WriteOnly(_, Some(_)) => Operation::WriteOnlyImmediate,
+            Self::ReadRequest(_) => Operation::ReadRequest,
+            Self::ReadResponseFirst(_) => Operation::ReadResponseFirst,
+            Self::ReadResponseMiddle => Operation::ReadResponseMiddle,
+            Self::ReadResponseLast(_) => Operation::ReadResponseLast,
+            Self::ReadResponseOnly(_) => Operation::ReadResponseOnly,
+            Self::Acknowledge(_) => Operation::Acknowledge,
+            Self::AtomicAcknowledge(..) => Operation::AtomicAcknowledge,
+            Self::CompareSwap(_) => Operation::CompareSwap,
+            Self::FetchAdd(_) => Operation::FetchAdd,
+            Self::Flush(..) => Operation::Flush,
+            Self::AtomicWrite(_) => Operation::AtomicWrite,
+            Self::Cnp => Operation::Cnp,
+        }
+    }
+
+    /// What its message is about.
+    #[inline]
+    pub const fn class(&self) -> Class {
+        match self {
+            Self::SendFirst | Self::SendMiddle | Self::SendLast(_) | Self::SendOnly(_) => {
+                Class::Send
+            }
+            Self::WriteFirst(_) | Self::WriteMiddle | Self::WriteLast(_) | Self::WriteOnly(..) => {
+                Class::Write
+            }
+            Self::ReadRequest(_) => Class::Read,
+            Self::ReadResponseFirst(_)
+            | Self::ReadResponseMiddle
+            | Self::ReadResponseLast(_)
+            | Self::ReadResponseOnly(_) => Class::ReadResponse,
+            Self::Acknowledge(_) => Class::Acknowledge,
+            Self::AtomicAcknowledge(..) => Class::AtomicAcknowledge,
+            Self::CompareSwap(_) | Self::FetchAdd(_) => Class::Atomic,
+            Self::Flush(..) => Class::Flush,
+            Self::AtomicWrite(_) => Class::AtomicWrite,
+            Self::Cnp => Class::Cnp,
+        }
+    }
+
+    /// Where in its message a packet of this operation stands.
+    #[inline]
+    pub const fn position(&self) -> Position {
+        match self {
+            Self::SendFirst | Self::WriteFirst(_) | Self::ReadResponseFirst(_) => Position::First,
+            Self::SendMiddle | Self::WriteMiddle | Self::ReadResponseMiddle => Position::Middle,
+            Self::SendLast(_) | Self::WriteLast(_) | Self::ReadResponseLast(_) => Position::Last,
+            _ => Position::Only,
+        }
+    }
+
+    /// Whether a requester sends it to a responder.
+    #[inline]
+    pub const fn is_request(&self) -> bool {
+        self.class().is_request()
+    }
+
+    /// Whether a responder sends it to a requester.
+    #[inline]
+    pub const fn is_response(&self) -> bool {
+        self.class().is_response()
+    }
+
+    /// Whether data belongs into it.
+    #[inline]
+    pub const fn carries_data(&self) -> bool {
+        matches!(
+            self.class(),
+            Class::Send | Class::Write | Class::AtomicWrite | Class::ReadResponse
+        )
+    }
+
+    /// The remote memory that it names.
+    #[inline]
+    pub const fn reth(&self) -> Option<&Reth> {
+        match self {
+            Self::WriteFirst(reth)
+            | Self::WriteOnly(reth, _)
+            | Self::ReadRequest(reth)
+            | Self::Flush(_, reth)
+            | Self::AtomicWrite(reth) => Some(reth),
+            _ => None,
+        }
+    }
+
+    /// The acknowledgement that it is or carries.
+    #[inline]
+    pub const fn aeth(&self) -> Option<&Aeth> {
+        match self {
+            Self::ReadResponseFirst(aeth)
+            | Self::ReadResponseLast(aeth)
+            | Self::ReadResponseOnly(aeth)
+            | Self::Acknowledge(aeth)
+            | Self::AtomicAcknowledge(aeth, _) => Some(aeth),
+            _ => None,
+        }
+    }
+
+    /// The immediate data that it carries.
+    #[inline]
+    pub const fn immediate(&self) -> Option<Immediate> {
+        match self {
+            Self::SendLast(Tail::Immediate(immediate))
+            | Self::SendOnly(Tail::Immediate(immediate))
+            | Self::WriteLast(Some(immediate))
+            | Self::WriteOnly(_, Some(immediate)) => Some(*immediate),
+            _ => None,
+        }
+    }
+
+    /// The key that it asks the receiver to invalidate.
+    #[inline]
+    pub const fn invalidates(&self) -> Option<Rkey> {
+        match self {
+            Self::SendLast(Tail::Invalidate(rkey)) | Self::SendOnly(Tail::Invalidate(rkey)) => {
+                Some(*rkey)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The address headers that some services add.
