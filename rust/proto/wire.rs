@@ -5,11 +5,14 @@
 pub mod aeth;
 pub mod atomic;
 pub mod bth;
+#[cfg(not(CONFIG_RUST))]
+pub mod crc32;
 pub mod credits;
 pub mod deth;
 pub mod flow;
 pub mod flush;
 pub mod frame;
+pub mod icrc;
 pub mod ipv4;
 pub mod ipv6;
 pub mod opcode;
