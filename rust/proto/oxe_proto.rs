@@ -20,5 +20,6 @@
     missing_docs
 )]
 
+pub mod transport;
 pub mod types;
 pub mod wire;

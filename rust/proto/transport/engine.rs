@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The engine of one queue pair: what its driver calls.
+
+use super::{
+    attributes::{
+        Change,
+        Config, //
+    },
+    context::Context,
+    error::Fault,
+    ports::{
+        Env,
+        Observation, //
+    },
+    requester::Requester,
+    resources::Resource,
+    responder::Responder,
+    slots::SendSlot,
+    state::{
+        ModifyError,
+        QpType,
+        State, //
+    },
+    wr::{
+        Completion,
+        EarlyIndex,
+        Payload,
+        SendWr,
+        SlotIndex,
+        Transmit, //
+    },
+    Event,
+    Events,
+    PostError,
+    Verdict,
+    BUSY_PAUSE, //
+};
+use crate::{
+    types::Instant,
+    wire::packet::{
+        Op,
+        Packet, //
+    },
+};
+use core::ops::DerefMut;
+
+/// The memory that an engine works in; the driver allocates it.
+pub trait Storage {
+    /// One slot for each send work request; a power of two.
+    type Send: DerefMut<Target = [SendSlot]>;
+    /// One for each READ or atomic that the peer may have under way; a power of two, or none at
+    /// all.
+    type Resources: DerefMut<Target = [Resource]>;
+}
+
+/// One queue pair. See [the module](super) for how it is driven.
+///
+/// Not locked: the driver sees to it that one call is made at a time. No method sleeps or
+/// allocates, so any context will do that the [`Env`] is made for.
+pub struct Engine<S: Storage> {
+    context: Context,
+    requester: Requester<S::Send>,
+    responder: Responder<S::Resources>,
+    events: Events,
+    /// Whose turn it is to send.
+    requester_first: bool,
+}
+
+impl<S: Storage> Engine<S> {
+    /// A queue pair in RESET; none if the storage has not the lengths that [`Storage`] asks for.
+    pub fn new(config: Config, send: S::Send, resources: S::Resources) -> Option<Self> {
+        Some(Self {
+            context: Context::new(config),
+            requester: Requester::new(send)?,
+            responder: Responder::new(resources)?,
+            events: Events::default(),
+            requester_first: false,
+        })
+    }
+
+    /// Its state.
+    #[inline]
+    pub fn state(&self) -> State {
+        self.context.state
+    }
+
+    /// Its attributes.
+    #[inline]
+    pub fn attributes(&self) -> &super::attributes::Attributes {
+        &self.context.attributes
+    }
+
+    /// Send work requests that are posted and have no completion yet.
+    #[inline]
+    pub fn send_queue_len(&self) -> u32 {
+        self.requester.posted.wrapping_sub(self.requester.reported)
+    }
+
+    /// Takes a send work request. The driver puts what belongs to it at the slot before it calls
+    /// the engine again.
+    ///
+    /// What is wrong with a request is said in its completion.
+    ///
+    /// # Errors
+    ///
+    /// [`PostError::Full`] with all slots in use, [`PostError::State`] before RTS.
+    #[inline]
+    pub fn post_send(&mut self, wr: SendWr) -> Result<SlotIndex, PostError> {
+        self.requester.post(wr, &self.context)
+    }
+
+    /// A packet came, its ICRC and its addresses are right, and its destination is this queue pair.
+    #[inline]
+    pub fn handle_packet<E: Env>(
+        &mut self,
+        now: Instant,
+        packet: &Packet,
+        data: E::Data<'_>,
+        env: &mut E,
+    ) -> Verdict {
+        let context = &self.context;
+        if !context.accepts(packet, env) {
+            return Verdict::Done;
+        }
+        if packet.op == Op::Cnp {
+            context.observe(env, Observation::CongestionNotified);
+            return Verdict::Done;
+        }
+        if packet.op.is_response() {
+            if context.state.continues_requests() && context.config.qp_type.is_reliable() {
+                self.requester
+                    .handle_response(now, packet, data, env, context);
+                self.settle(env);
+            } else {
+                context.observe(env, Observation::Unexpected);
+            }
+            return Verdict::Done;
+        }
+        if context.state == State::Rtr {
+            self.events.add_once(Event::CommunicationEstablished);
+        }
+        let verdict = match context.config.qp_type {
+            QpType::Rc | QpType::XrcTgt => {
+                self.responder.handle_reliable(packet, data, env, context)
+            }
+            QpType::Uc => {
+                self.responder.handle_unreliable(packet, data, env, context);
+                Verdict::Done
+            }
+            QpType::Ud | QpType::Gsi => {
+                self.responder.handle_datagram(packet, data, env, context);
+                Verdict::Done
+            }
+            QpType::XrcIni => {
+                context.observe(env, Observation::Unexpected);
+                Verdict::Done
+            }
+        };
+        self.settle(env);
+        verdict
+    }
+
+    /// [`Self::next_timeout`] may have come.
+    pub fn handle_timeout<E: Env>(&mut self, now: Instant, env: &mut E) {
+        if self.context.state.continues_requests() {
+            self.requester.handle_timeout(now, env, &self.context);
+        }
+        self.responder.handle_timeout(now);
+        self.settle(env);
+    }
+
+    /// The payload of the packet that [`Self::poll_transmit`] has just given cannot be had. It was
+    /// not sent.
+    pub fn payload_fault<E: Env>(
+        &mut self,
+        now: Instant,
+        transmit: &Transmit,
+        fault: Fault,
+        env: &mut E,
+    ) {
+        let psn = transmit.packet.psn;
+        match transmit.payload {
+            Payload::None => {}
+            Payload::Remote { .. } => self.responder.payload_fault(now, psn, fault),
+            Payload::Local { slot, offset } => {
+                let number = offset >> self.context.attributes.path_mtu.shift();
+                self.requester.take_back(slot, number, psn, &self.context);
+                match fault.local() {
+                    Some(status) => {
+                        self.requester.refuse(slot, status);
+                    }
+                    None => self.requester.busy_until = Some(now.after(BUSY_PAUSE)),
+                }
+            }
+        }
+        self.settle(env);
+    }
+
+    /// A packet that was held and now has its turn: it goes to [`Self::handle_packet`] again.
+    #[inline]
+    pub fn poll_early(&mut self) -> Option<EarlyIndex> {
+        self.responder.poll_early()
+    }
+
+    /// A packet that was to be held could not be.
+    pub fn early_lost(&mut self, index: EarlyIndex) {
+        self.responder.early_lost(index);
+    }
+
+    /// The next packet to send.
+    #[inline]
+    pub fn poll_transmit<E: Env>(&mut self, now: Instant, env: &mut E) -> Option<Transmit> {
+        let sends = self.context.state.continues_requests();
+        let answers = self.responder.is_pending();
+        // In turn, if both have something to say.
+        if sends && (self.requester_first || !answers) {
+            self.requester_first = false;
+            if let Some(transmit) = self.requester.poll(now, env, &self.context) {
+                return Some(transmit);
+            }
+            self.settle(env);
+        }
+        if !answers {
+            return None;
+        }
+        if let Some(transmit) = self.responder.poll(env, &self.context) {
+            self.requester_first = true;
+            return Some(transmit);
+        }
+        if !self.context.state.continues_requests() {
+            return None;
+        }
+        let transmit = self.requester.poll(now, env, &self.context);
+        if transmit.is_none() {
+            self.settle(env);
+        }
+        transmit
+    }
+
+    /// The next send work request that has ended.
+    #[inline]
+    pub fn poll_completion(&mut self) -> Option<Completion> {
+        self.requester.poll_completion(&self.context)
+    }
+
+    /// The next event.
+    #[inline]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        if self.context.state == State::Sqd
+            && self.requester.take_drained()
+            && self.context.attributes.sq_drained_event
+        {
+            self.events.add(Event::SendQueueDrained);
+        }
+        self.events.take()
+    }
+
+    /// When [`Self::handle_timeout`] is to be called.
+    #[inline]
+    pub fn next_timeout(&self) -> Option<Instant> {
+        match (self.requester.next_timeout(), self.responder.next_timeout()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Changes state and attributes.
+    ///
+    /// # Errors
+    ///
+    /// The move does not exist, or wants other attributes, or one has a value out of range. Nothing
+    /// has changed then.
+    pub fn modify<E: Env>(
+        &mut self,
+        now: Instant,
+        change: &Change,
+        env: &mut E,
+    ) -> Result<(), ModifyError> {
+        let (from, to) = self.context.check(change, self.responder.depth())?;
+        self.context.apply(change);
+        self.context.state = to;
+        match (from, to) {
+            (_, State::Reset) => {
+                self.requester.reset();
+                self.responder.reset();
+                self.events = Events::default();
+                self.context.forget();
+            }
+            (State::Err, State::Err) => {}
+            (_, State::Err) => {
+                self.responder.silence();
+                self.stop(env);
+            }
+            (State::Init, State::Rtr) => {
+                self.responder.start_at(self.context.attributes.rq_psn);
+            }
+            (State::Rtr, State::Rts) => {
+                self.requester.begin(&self.context.attributes);
+                self.events.forget(Event::CommunicationEstablished);
+            }
+            (State::Sqe, State::Rts) => self.requester.resume(),
+            (State::Rts, State::Sqd) => self.requester.watch_drain(),
+            _ => {}
+        }
+        if change.mask.intersects(super::state::AttributeMask::TIMEOUT) {
+            self.requester.new_timeout(now, &self.context);
+        }
+        Ok(())
+    }
+
+    /// Lets the failures of the two halves become the queue pair's.
+    #[inline]
+    fn settle<E: Env>(&mut self, env: &mut E) {
+        if self.requester.failure.is_some() || self.responder.has_failed() {
+            self.fail(env);
+        }
+    }
+
+    #[cold]
+    fn fail<E: Env>(&mut self, env: &mut E) {
+        let event = self.responder.take_failure();
+        if matches!(self.context.state, State::Err | State::Reset) {
+            return;
+        }
+        if event.is_none() && !self.context.config.qp_type.is_reliable() {
+            // Its receive side goes on.
+            self.context.state = State::Sqe;
+            self.requester.halt();
+            return;
+        }
+        self.context.state = State::Err;
+        if let Some(event) = event {
+            self.events.add(event);
+        }
+        self.events.add(Event::Failed);
+        self.stop(env);
+    }
+
+    /// Both halves stop: what is queued will be flushed.
+    fn stop<E: Env>(&mut self, env: &mut E) {
+        self.requester.halt();
+        self.responder.halt();
+        self.responder.flush_current(env);
+        if self.context.config.shared_receive {
+            self.events.add(Event::LastWqeReached);
+        }
+    }
+}

@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The requester: send work requests become packets.
+//!
+//! The send queue is a ring of slots with four marks, each at or behind the next:
+//!
+//! ```text
+//! reported       una_slot            fresh           posted
+//!    |  complete    |   under way      |  not started   |
+//! ```
+//!
+//! `cursor` walks between `una_slot` and `posted`: up to `fresh` it sends again, from there it
+//! starts slots. `una` is the oldest packet sequence number without an answer, `high` the one after
+//! the newest sent. [`completer`](super::completer) moves `una`.
+
+use super::{
+    attributes::Attributes,
+    context::Context,
+    error::WcStatus,
+    ports::{
+        Env,
+        Observation, //
+    },
+    retry::Retry,
+    segment,
+    slots::{
+        Kind,
+        Ring,
+        SendSlot, //
+    },
+    state::State,
+    window::Window,
+    wr::{
+        Completion,
+        SendWr,
+        SlotIndex,
+        Transmit, //
+    },
+    PostError,
+};
+use crate::types::{
+    Instant,
+    Psn, //
+};
+use core::ops::DerefMut;
+
+/// Packet sequence numbers that one READ request asks for at most. Longer READs are asked for in
+/// parts, so that never more than 2^23 numbers are under way.
+const READ_PART: u32 = 1 << 21;
+
+/// New packets without AckReq in a row, at most.
+const QUIET_PACKETS: u32 = 32;
+
+/// A place in the send queue: so many packets of a slot are behind it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Cursor {
+    pub(super) slot: u32,
+    pub(super) sent: u32,
+    pub(super) psn: Psn,
+}
+
+/// How the requester gets over a loss.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Recovery {
+    /// The oldest packet is to be sent again by itself.
+    pub(super) head: bool,
+    /// For this number it was.
+    pub(super) tried: Option<Psn>,
+    /// The peer said that it had not got it.
+    pub(super) missing: bool,
+    /// Times that the same number was tried.
+    pub(super) attempts: u32,
+    /// Packets that were filled in one by one, in a row.
+    pub(super) singles: u32,
+    /// How sure it is that the peer keeps nothing that comes early: 0 to 3.
+    pub(super) drops_early: u8,
+}
+
+pub(super) struct Requester<B> {
+    pub(super) ring: Ring<B>,
+    pub(super) reported: u32,
+    pub(super) una_slot: u32,
+    pub(super) fresh: u32,
+    pub(super) posted: u32,
+    /// Packets of `una_slot` before `una`.
+    pub(super) una_done: u32,
+    pub(super) una: Psn,
+    /// Everything before it is acknowledged, READ responses aside.
+    pub(super) acked: Psn,
+    pub(super) high: Psn,
+    pub(super) cursor: Cursor,
+    /// Request packets sent and done with, to be compared with each other.
+    pub(super) sent_count: u32,
+    pub(super) done_count: u32,
+    /// READs and atomics under way.
+    pub(super) rd_outstanding: u32,
+    /// Responses that came before their turn.
+    pub(super) early: Window,
+    pub(super) recovery: Recovery,
+    pub(super) retry: Retry,
+    /// The driver cannot get at a payload: nothing is sent before.
+    pub(super) busy_until: Option<Instant>,
+    quiet: u32,
+    /// The slot that failed, and how; what is posted after it is flushed.
+    pub(super) failure: Option<(u32, WcStatus)>,
+    drained: bool,
+}
+
+impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
+    pub(super) fn new(slots: B) -> Option<Self> {
+        Some(Self {
+            ring: Ring::new(slots)?,
+            reported: 0,
+            una_slot: 0,
+            fresh: 0,
+            posted: 0,
+            una_done: 0,
+            una: Psn::default(),
+            acked: Psn::default(),
+            high: Psn::default(),
+            cursor: Cursor::default(),
+            sent_count: 0,
+            done_count: 0,
+            rd_outstanding: 0,
+            early: Window::new(),
+            recovery: Recovery::default(),
+            retry: Retry::default(),
+            busy_until: None,
+            quiet: 0,
+            failure: None,
+            drained: false,
+        })
+    }
+
+    /// Forgets everything (to RESET).
+    pub(super) fn reset(&mut self) {
+        self.reported = self.posted;
+        self.una_slot = self.posted;
+        self.fresh = self.posted;
+        self.cursor = Cursor {
+            slot: self.posted,
+            ..Cursor::default()
+        };
+        self.una_done = 0;
+        self.sent_count = 0;
+        self.done_count = 0;
+        self.rd_outstanding = 0;
+        self.early.clear();
+        self.recovery = Recovery::default();
+        self.retry = Retry::default();
+        self.busy_until = None;
+        self.quiet = 0;
+        self.failure = None;
+        self.drained = false;
+        self.start_at(Psn::default());
+    }
+
+    /// The first number to send.
+    pub(super) fn start_at(&mut self, psn: Psn) {
+        self.una = psn;
+        self.acked = psn;
+        self.high = psn;
+        self.cursor.psn = psn;
+    }
+
+    /// Takes a request.
+    pub(super) fn post(&mut self, wr: SendWr, context: &Context) -> Result<SlotIndex, PostError> {
+        if !context.state.may_post_send() {
+            return Err(PostError::State);
+        }
+        if self.posted.wrapping_sub(self.reported) >= self.ring.capacity() {
+            return Err(PostError::Full);
+        }
+        let mut slot = SendSlot::new(wr);
+        slot.refused = segment::refusal(&wr, context);
+        if let Some(place) = self.ring.get_mut(self.posted) {
+            *place = slot;
+        }
+        let index = self.ring.index(self.posted);
+        self.posted = self.posted.wrapping_add(1);
+        Ok(index)
+    }
+
+    /// The next request that has ended.
+    pub(super) fn poll_completion(&mut self, context: &Context) -> Option<Completion> {
+        let count = self.reported;
+        if count == self.posted {
+            return None;
+        }
+        let status = if count != self.una_slot {
+            WcStatus::Success
+        } else {
+            match self.failure {
+                Some((failed, status)) if failed == count => status,
+                _ if matches!(context.state, State::Err | State::Sqe) => WcStatus::Flushed,
+                _ => return None,
+            }
+        };
+        let slot = self.ring.get(count)?;
+        let reported = slot.wr.signalled || status != WcStatus::Success;
+        self.reported = count.wrapping_add(1);
+        if status != WcStatus::Success {
+            // Those behind it are not under way any more: they end one by one.
+            self.una_slot = self.reported;
+        }
+        Some(Completion {
+            slot: self.ring.index(count),
+            status,
+            reported,
+        })
+    }
+
+    /// Stops all sending: the queue pair is in an error state. What is posted will be flushed.
+    pub(super) fn halt(&mut self) {
+        self.retry.stop();
+        self.busy_until = None;
+        self.recovery = Recovery::default();
+        self.early.clear();
+        self.fresh = self.posted;
+        self.cursor.slot = self.posted;
+        self.cursor.sent = 0;
+        self.rd_outstanding = 0;
+    }
+
+    /// Whether anything waits for an answer.
+    #[inline]
+    pub(super) fn is_outstanding(&self) -> bool {
+        self.una != self.high
+    }
+
+    /// Once, when everything started is complete.
+    pub(super) fn take_drained(&mut self) -> bool {
+        let drained = self.una_slot == self.fresh;
+        let news = drained && !self.drained;
+        self.drained = drained;
+        news
+    }
+
+    /// A drain begins anew.
+    pub(super) fn watch_drain(&mut self) {
+        self.drained = false;
+    }
+
+    /// The oldest request failed.
+    pub(super) fn fail(&mut self, status: WcStatus) {
+        if self.failure.is_none() {
+            self.failure = Some((self.una_slot, status));
+        }
+    }
+
+    /// The next packet, if one may go out now.
+    pub(super) fn poll<E: Env>(
+        &mut self,
+        now: Instant,
+        env: &mut E,
+        context: &Context,
+    ) -> Option<Transmit> {
+        if self.retry.waits_for_receiver() || self.failure.is_some() || self.busy_until.is_some() {
+            return None;
+        }
+        let transmit = if self.recovery.head {
+            self.recovery.head = false;
+            self.resend_head(env, context)
+        } else {
+            None
+        };
+        let transmit = transmit.or_else(|| self.step(now, env, context))?;
+        if context.config.qp_type.is_reliable() {
+            self.retry
+                .arm(now, &context.attributes, context.config.min_probe);
+        } else {
+            self.acked = self.high;
+            self.advance();
+        }
+        Some(transmit)
+    }
+
+    /// Sends from the cursor.
+    fn step<E: Env>(&mut self, now: Instant, env: &mut E, context: &Context) -> Option<Transmit> {
+        loop {
+            if self.cursor.slot == self.posted {
+                return None;
+            }
+            let slot = *self.ring.get(self.cursor.slot)?;
+            let is_fresh = self.cursor.slot == self.fresh;
+            if let Some(status) = slot.refused {
+                // Requests end in their order.
+                if self.una_slot == self.cursor.slot {
+                    self.fail(status);
+                }
+                return None;
+            }
+            if is_fresh && !self.may_start(&slot, context) {
+                return None;
+            }
+            match slot.kind {
+                Kind::Local => {
+                    if is_fresh {
+                        self.fresh = self.fresh.wrapping_add(1);
+                        if let Err(status) = env.local(self.ring.index(self.cursor.slot)) {
+                            self.ring.get_mut(self.cursor.slot)?.refused = Some(status);
+                            continue;
+                        }
+                    }
+                    self.next_slot();
+                    self.advance();
+                }
+                Kind::Message => {
+                    if is_fresh {
+                        self.start(context.attributes.path_mtu.packets(slot.wr.length));
+                    } else if self.skip_acknowledged(&slot) {
+                        continue;
+                    }
+                    return self.send_message(now, env, context);
+                }
+                Kind::Response => {
+                    if is_fresh {
+                        let packets = match slot.wr.op {
+                            super::wr::SendOp::Read { .. } => {
+                                context.attributes.path_mtu.packets(slot.wr.length)
+                            }
+                            _ => 1,
+                        };
+                        self.start(packets);
+                    } else if self.skip_answered(&slot) {
+                        continue;
+                    }
+                    return self.send_request(now, env, context);
+                }
+            }
+        }
+    }
+
+    /// Whether a slot may be started now.
+    fn may_start(&self, slot: &SendSlot, context: &Context) -> bool {
+        if context.state != State::Rts {
+            return false;
+        }
+        if slot.wr.fence && self.rd_outstanding > 0 {
+            return false;
+        }
+        match slot.kind {
+            Kind::Local => true,
+            Kind::Message => self.has_window(context),
+            Kind::Response => {
+                self.has_window(context)
+                    && self.rd_outstanding < u32::from(context.attributes.max_rd_atomic)
+                    && self.high.count_since(self.una) < Psn::HALF.saturating_sub(2 * READ_PART)
+            }
+        }
+    }
+
+    fn has_window(&self, context: &Context) -> bool {
+        self.sent_count.wrapping_sub(self.done_count) < context.config.window
+    }
+
+    /// The slot under the cursor gets its numbers.
+    fn start(&mut self, packets: u32) {
+        if let Some(slot) = self.ring.get_mut(self.cursor.slot) {
+            slot.packets = packets;
+            if slot.kind == Kind::Response {
+                self.rd_outstanding = self.rd_outstanding.saturating_add(1);
+            }
+        }
+        self.fresh = self.fresh.wrapping_add(1);
+    }
+
+    fn next_slot(&mut self) {
+        self.cursor.slot = self.cursor.slot.wrapping_add(1);
+        self.cursor.sent = 0;
+    }
+
+    /// Moves on over what the peer has acknowledged; true if that was all of the slot.
+    fn skip_acknowledged(&mut self, slot: &SendSlot) -> bool {
+        let left = slot.packets.saturating_sub(self.cursor.sent);
+        let known = self.acked.count_since(self.cursor.psn).min(left);
+        self.cursor.psn = self.cursor.psn.plus(known);
+        self.cursor.sent = self.cursor.sent.saturating_add(known);
+        let all = known == left;
+        if all {
+            self.next_slot();
+        }
+        all
+    }
+
+    /// Moves on over what was answered; true if nothing is left to ask for.
+    fn skip_answered(&mut self, slot: &SendSlot) -> bool {
+        let known = slot.progress.saturating_sub(self.cursor.sent);
+        self.cursor.psn = self.cursor.psn.plus(known);
+        self.cursor.sent = self.cursor.sent.saturating_add(known);
+        let all = self.cursor.sent >= slot.packets;
+        if all {
+            self.next_slot();
+        }
+        all
+    }
+
+    /// The next packet of the message under the cursor.
+    fn send_message<E: Env>(
+        &mut self,
+        now: Instant,
+        env: &mut E,
+        context: &Context,
+    ) -> Option<Transmit> {
+        let is_new = self.cursor.psn == self.high;
+        if is_new && !self.has_window(context) {
+            return None;
+        }
+        let slot = self.ring.get(self.cursor.slot)?;
+        let (psn, number) = (self.cursor.psn, self.cursor.sent);
+        let is_last = number.wrapping_add(1) == slot.packets;
+        let mut transmit = segment::message(
+            &slot.wr,
+            self.ring.index(self.cursor.slot),
+            number,
+            is_last,
+            psn,
+            context,
+        );
+        self.cursor.psn = psn.next();
+        self.cursor.sent = number.wrapping_add(1);
+        if is_last {
+            self.next_slot();
+        }
+        if is_new {
+            self.high = self.cursor.psn;
+            self.sent_count = self.sent_count.wrapping_add(1);
+        } else {
+            context.observe(env, Observation::Retransmitted(psn));
+        }
+        if context.config.qp_type.is_reliable() {
+            transmit.packet.ack_req = self.wants_ack(is_last, context);
+            if transmit.packet.ack_req && is_new {
+                self.retry.time(psn, now);
+            }
+        }
+        Some(transmit)
+    }
+
+    /// Whether the packet before the cursor is to be acknowledged: where the sender would otherwise
+    /// come to rest, and now and then in between.
+    fn wants_ack(&mut self, is_last: bool, context: &Context) -> bool {
+        self.quiet = self.quiet.saturating_add(1);
+        let wants = self.quiet >= QUIET_PACKETS.min(context.config.window >> 2)
+            || !self.has_window(context)
+            || (is_last && !self.goes_on(context));
+        if wants {
+            self.quiet = 0;
+        }
+        wants
+    }
+
+    /// Whether another message follows at once.
+    fn goes_on(&self, context: &Context) -> bool {
+        self.cursor.slot != self.posted
+            && self.ring.get(self.cursor.slot).is_some_and(|next| {
+                next.kind == Kind::Message && next.refused.is_none() && !next.wr.fence
+            })
+            && context.state == State::Rts
+    }
+
+    /// The request of the READ, atomic or FLUSH under the cursor.
+    fn send_request<E: Env>(
+        &mut self,
+        now: Instant,
+        env: &mut E,
+        context: &Context,
+    ) -> Option<Transmit> {
+        let index = self.ring.index(self.cursor.slot);
+        let is_new = self.cursor.psn == self.high;
+        let from = self.cursor.sent;
+        let slot = self.ring.get_mut(self.cursor.slot)?;
+        if is_new {
+            if slot.progress != from {
+                // The part before this one is still being answered.
+                return None;
+            }
+            slot.requested = from.saturating_add(READ_PART).min(slot.packets);
+        }
+        let to = slot.requested;
+        let (psn, is_end) = (self.cursor.psn, to == slot.packets);
+        let transmit = segment::request(&slot.wr, index, from..to, psn, context);
+        self.cursor.psn = psn.plus(to.saturating_sub(from));
+        self.cursor.sent = to;
+        if is_end {
+            self.next_slot();
+        }
+        if is_new {
+            self.high = self.cursor.psn;
+            self.sent_count = self.sent_count.wrapping_add(1);
+            self.retry.time(psn, now);
+        } else {
+            context.observe(env, Observation::Retransmitted(psn));
+        }
+        self.quiet = 0;
+        Some(transmit)
+    }
+
+    /// The packet at `una` again: of a message that one; of a READ what is missing up to the next
+    /// response that is there.
+    fn resend_head<E: Env>(&mut self, env: &mut E, context: &Context) -> Option<Transmit> {
+        if self.una_slot == self.fresh || !self.is_outstanding() {
+            return None;
+        }
+        let slot = self.ring.get(self.una_slot)?;
+        let index = self.ring.index(self.una_slot);
+        let mut transmit = match slot.kind {
+            Kind::Local => return None,
+            Kind::Message => {
+                let is_last = self.una_done.wrapping_add(1) == slot.packets;
+                segment::message(&slot.wr, index, self.una_done, is_last, self.una, context)
+            }
+            Kind::Response => {
+                // A peer may insist on the end that the first request had.
+                let missing = if self.recovery.attempts <= 1 {
+                    self.missing_responses(slot)
+                } else {
+                    slot.requested.saturating_sub(slot.progress)
+                };
+                let to = slot.progress.saturating_add(missing);
+                segment::request(&slot.wr, index, slot.progress..to, self.una, context)
+            }
+        };
+        transmit.packet.ack_req = true;
+        context.observe(env, Observation::Retransmitted(self.una));
+        Some(transmit)
+    }
+
+    /// Responses that are missing from the oldest on.
+    fn missing_responses(&self, slot: &SendSlot) -> u32 {
+        let left = slot.requested.saturating_sub(slot.progress);
+        if self.early.is_empty() {
+            return left;
+        }
+        let limit = left.min(super::EARLY_SLOTS);
+        (1..limit)
+            .find(|&step| self.early.contains(self.una.plus(step)))
+            .unwrap_or(left)
+    }
+
+    /// Everything from `una` on is to be sent again.
+    pub(super) fn rewind(&mut self) {
+        self.cursor = Cursor {
+            slot: self.una_slot,
+            sent: self.una_done,
+            psn: self.una,
+        };
+        self.recovery.head = false;
+        self.retry.forget_timed();
+    }
+
+    /// A packet could not be filled: it was not sent, and is the next to be.
+    pub(super) fn take_back(&mut self, slot: SlotIndex, number: u32, psn: Psn, context: &Context) {
+        let count = self.ring.count_of(self.reported, slot);
+        self.cursor = Cursor {
+            slot: count,
+            sent: number,
+            psn,
+        };
+        self.retry.forget_timed();
+        if !context.config.qp_type.is_reliable() {
+            // It had counted as done.
+            self.una_slot = count;
+            self.una_done = number;
+            self.start_at(psn);
+            self.done_count = self.sent_count;
+        }
+    }
+
+    /// A request cannot be done; it fails once all before it are complete.
+    pub(super) fn refuse(&mut self, slot: SlotIndex, status: WcStatus) {
+        let count = self.ring.count_of(self.reported, slot);
+        if let Some(slot) = self.ring.get_mut(count) {
+            slot.refused = Some(status);
+        }
+    }
+
+    /// Sending begins (to RTS).
+    pub(super) fn begin(&mut self, attributes: &Attributes) {
+        self.start_at(attributes.sq_psn);
+        self.retry.reload(attributes);
+    }
+
+    /// Sending goes on after a failure (from SQE to RTS); what failed has been flushed.
+    pub(super) fn resume(&mut self) {
+        self.failure = None;
+        self.una_slot = self.reported;
+        self.fresh = self.reported;
+        self.una_done = 0;
+        self.done_count = self.sent_count;
+        self.start_at(self.high);
+        self.cursor.slot = self.reported;
+        self.cursor.sent = 0;
+    }
+
+    /// The timeout was changed while answers are awaited.
+    pub(super) fn new_timeout(&mut self, now: Instant, context: &Context) {
+        self.retry.reload(&context.attributes);
+        if self.is_outstanding() && !self.retry.waits_for_receiver() {
+            self.retry
+                .rearm(now, &context.attributes, context.config.min_probe);
+        }
+    }
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What the responder keeps of READs, atomics, FLUSHes and ATOMIC WRITEs: to answer them, and to
+//! answer them again if the answer is lost (IBTA 9.7.5.1.4, "responder resources").
+//!
+//! An atomic is never done twice: its result is kept. A READ is read again from memory; the peer
+//! may ask for a part of what it asked for before.
+
+use super::{
+    context::Context,
+    segment::position,
+    wr::{
+        Payload,
+        Transmit, //
+    },
+};
+use crate::{
+    types::{
+        Msn,
+        Psn,
+        Rkey, //
+    },
+    wire::{
+        aeth::{
+            Aeth,
+            Syndrome, //
+        },
+        packet::{
+            Op,
+            Position, //
+        },
+    },
+};
+use core::ops::DerefMut;
+
+/// The credit code of a responder that does not count its receive requests.
+pub(super) const NO_LIMIT: u8 = 31;
+
+/// What a kept request is answered with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// Nothing but that it is done.
+    #[default]
+    Done,
+    /// What the memory held before.
+    Value(u64),
+    /// Memory.
+    Memory {
+        rkey: Rkey,
+        address: u64,
+        length: u32,
+    },
+}
+
+/// Packets of an answer that are to be sent: from `next` to before `to`, `start` being the first of
+/// them all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Due {
+    start: u32,
+    next: u32,
+    to: u32,
+}
+
+impl Due {
+    const fn new(start: u32, to: u32) -> Self {
+        Self {
+            start,
+            next: start,
+            to,
+        }
+    }
+
+    const fn is_pending(&self) -> bool {
+        self.next < self.to
+    }
+}
+
+/// A kept request.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Resource {
+    psn: Psn,
+    packets: u32,
+    msn: Msn,
+    answer: Answer,
+    /// The answer's first time.
+    first: Due,
+    /// A part of it once more.
+    again: Due,
+}
+
+impl Resource {
+    pub(super) const fn new(psn: Psn, packets: u32, msn: Msn, answer: Answer) -> Self {
+        Self {
+            psn,
+            packets,
+            msn,
+            answer,
+            first: Due::new(0, packets),
+            again: Due::new(0, 0),
+        }
+    }
+
+    const fn is_pending(&self) -> bool {
+        self.first.is_pending() || self.again.is_pending()
+    }
+}
+
+/// The kept requests, oldest first, in a ring that the driver provides.
+pub(super) struct Resources<R> {
+    ring: R,
+    mask: u32,
+    /// Counts without end; the newest is the one before `end`.
+    end: u32,
+    used: u32,
+    /// The one being answered.
+    current: Option<u32>,
+    /// Whether the last packet was part of a repetition.
+    repeating: bool,
+}
+
+impl<R: DerefMut<Target = [Resource]>> Resources<R> {
+    /// None unless the length is 0 or a power of two.
+    pub(super) fn new(ring: R) -> Option<Self> {
+        let len = u32::try_from(ring.len()).ok()?;
+        if len != 0 && !len.is_power_of_two() {
+            return None;
+        }
+        Some(Self {
+            ring,
+            mask: len.wrapping_sub(1),
+            end: 0,
+            used: 0,
+            current: None,
+            repeating: false,
+        })
+    }
+
+    pub(super) fn capacity(&self) -> u32 {
+        self.mask.wrapping_add(1)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.used = 0;
+        self.current = None;
+    }
+
+    fn get(&mut self, count: u32) -> Option<&mut Resource> {
+        if self.capacity() == 0 {
+            return None;
+        }
+        self.ring.get_mut((count & self.mask) as usize)
+    }
+
+    fn oldest(&self) -> u32 {
+        self.end.wrapping_sub(self.used)
+    }
+
+    /// Keeps a request, in place of the oldest if `depth` are kept; false if that one has not been
+    /// answered yet: the peer has more under way than it was allowed.
+    #[must_use]
+    pub(super) fn keep(&mut self, resource: Resource, depth: u32) -> bool {
+        let depth = depth.min(self.capacity());
+        if depth == 0 {
+            return false;
+        }
+        while self.used >= depth {
+            let oldest = self.oldest();
+            if self.get(oldest).is_some_and(|kept| kept.first.is_pending()) {
+                return false;
+            }
+            if self.current == Some(oldest) {
+                self.current = None;
+            }
+            self.used = self.used.saturating_sub(1);
+        }
+        let count = self.end;
+        if let Some(place) = self.get(count) {
+            *place = resource;
+        }
+        self.end = count.wrapping_add(1);
+        self.used = self.used.saturating_add(1);
+        if self.current.is_none() {
+            self.seek();
+        }
+        true
+    }
+
+    /// Whether another request can be kept; see [`Self::keep`].
+    pub(super) fn has_room(&mut self, depth: u32) -> bool {
+        let depth = depth.min(self.capacity());
+        let oldest = self.oldest();
+        self.used < depth
+            || (depth != 0 && !self.get(oldest).is_some_and(|kept| kept.first.is_pending()))
+    }
+
+    /// The oldest that has an answer due.
+    fn seek(&mut self) {
+        let mut count = self.oldest();
+        self.current = None;
+        while count != self.end {
+            if self.get(count).is_some_and(|kept| kept.is_pending()) {
+                self.current = Some(count);
+                return;
+            }
+            count = count.wrapping_add(1);
+        }
+    }
+
+    /// The kept request to which a number belongs, and which of its packets it is.
+    fn find(&mut self, psn: Psn) -> Option<(u32, u32)> {
+        let mut count = self.end;
+        for _ in 0..self.used {
+            count = count.wrapping_sub(1);
+            let kept = self.get(count)?;
+            if !psn.is_before(kept.psn) {
+                let number = psn.count_since(kept.psn);
+                return (number < kept.packets).then_some((count, number));
+            }
+        }
+        None
+    }
+
+    /// A READ came again, perhaps for a part. Anything but a part of what is kept is ignored.
+    pub(super) fn repeat_read(
+        &mut self,
+        psn: Psn,
+        wanted: (Rkey, u64, u32),
+        context: &Context,
+    ) -> bool {
+        let Some((count, number)) = self.find(psn) else {
+            return false;
+        };
+        let mtu = context.attributes.path_mtu;
+        let Some(kept) = self.get(count) else {
+            return false;
+        };
+        let Answer::Memory {
+            rkey,
+            address,
+            length,
+        } = kept.answer
+        else {
+            return false;
+        };
+        let offset = number.wrapping_shl(mtu.shift());
+        let part = mtu.packets(wanted.2);
+        let end = number.saturating_add(part);
+        if wanted.0 != rkey
+            || wanted.1 != address.wrapping_add(u64::from(offset))
+            || wanted.2 > length.saturating_sub(offset)
+            || end > kept.packets
+            // What is asked for ends where a packet ended.
+            || (end < kept.packets && wanted.2 & mtu.bytes().wrapping_sub(1) != 0)
+        {
+            return false;
+        }
+        kept.answer_again(number, end);
+        self.take_up(count);
+        true
+    }
+
+    /// An atomic, a FLUSH or an ATOMIC WRITE came again; true if it is known.
+    pub(super) fn repeat(&mut self, psn: Psn, atomic: bool) -> bool {
+        let Some((count, _)) = self.find(psn) else {
+            return false;
+        };
+        let Some(kept) = self.get(count) else {
+            return false;
+        };
+        let fits = match kept.answer {
+            Answer::Done => !atomic,
+            Answer::Value(_) => atomic,
+            Answer::Memory { .. } => false,
+        };
+        if fits {
+            kept.answer_again(0, 1);
+            self.take_up(count);
+        }
+        fits
+    }
+
+    /// What is due again may lie before what is being sent.
+    fn take_up(&mut self, count: u32) {
+        let place = |count: u32| count.wrapping_sub(self.oldest());
+        if self.current.is_none_or(|now| place(count) < place(now)) {
+            self.current = Some(count);
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_pending(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// The next packet of the answers, oldest request first.
+    pub(super) fn poll(&mut self, context: &Context) -> Option<Transmit> {
+        let count = self.current?;
+        let kept = self.get(count)?;
+        let repeating = kept.again.is_pending();
+        let due = if repeating {
+            &mut kept.again
+        } else {
+            &mut kept.first
+        };
+        let number = due.next;
+        let is_last = number.wrapping_add(1) == due.to;
+        let position = position(number.wrapping_sub(due.start), is_last);
+        due.next = number.wrapping_add(1);
+        let kept = *kept;
+        self.repeating = repeating;
+        if !kept.is_pending() {
+            self.seek();
+        }
+        Some(kept.packet(number, position, context))
+    }
+
+    /// The memory of an answer's packet could not be read: that packet is due again, if `later`;
+    /// otherwise nothing of its answer is. True if this was its first time.
+    pub(super) fn take_back(&mut self, psn: Psn, later: bool) -> bool {
+        let repeating = self.repeating;
+        let Some((count, number)) = self.find(psn) else {
+            return false;
+        };
+        if let Some(kept) = self.get(count) {
+            let due = if repeating {
+                &mut kept.again
+            } else {
+                &mut kept.first
+            };
+            due.next = if later { number } else { due.to };
+        }
+        self.seek();
+        !repeating
+    }
+}
+
+impl Resource {
+    /// Marks packets as due again.
+    fn answer_again(&mut self, from: u32, to: u32) {
+        if self.first.is_pending() && from <= self.first.next && to >= self.packets {
+            // All that is still to come and more.
+            self.first = Due::new(from, to);
+            self.again = Due::default();
+        } else if !self.first.is_pending() || from < self.first.next {
+            self.again = Due::new(from, to);
+        }
+    }
+
+    /// One packet of the answer.
+    fn packet(&self, number: u32, position: Position, context: &Context) -> Transmit {
+        let psn = self.psn.plus(number);
+        let aeth = Aeth {
+            syndrome: Syndrome::Ack(NO_LIMIT),
+            msn: self.msn,
+        };
+        let mut bytes = 0;
+        let mut payload = Payload::None;
+        let op = match self.answer {
+            Answer::Value(value) => Op::AtomicAcknowledge(aeth, value),
+            Answer::Done => Op::ReadResponseOnly(aeth),
+            Answer::Memory {
+                rkey,
+                address,
+                length,
+            } => {
+                let mtu = context.attributes.path_mtu;
+                let offset = number.wrapping_shl(mtu.shift());
+                bytes = length.saturating_sub(offset).min(mtu.bytes());
+                if bytes != 0 {
+                    payload = Payload::Remote {
+                        rkey,
+                        address: address.wrapping_add(u64::from(offset)),
+                    };
+                }
+                match position {
+                    Position::First => Op::ReadResponseFirst(aeth),
+                    Position::Middle => Op::ReadResponseMiddle,
+                    Position::Last => Op::ReadResponseLast(aeth),
+                    Position::Only => Op::ReadResponseOnly(aeth),
+                }
+            }
+        };
+        Transmit {
+            packet: context.packet(op, psn, bytes),
+            payload,
+        }
+    }
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! When to stop waiting for an answer: timers, retry counters and the measured round trip.
+//!
+//! The acknowledgement timeout is what the user sets; a retry is used up each time it runs out
+//! without progress. Long before it a *probe* sends the oldest unacknowledged packet again, after a
+//! time that follows the measured round trip and doubles with each probe. Probes use up no retry:
+//! they make a lost tail or a lost retransmission cost a round trip instead of a timeout.
+
+use super::attributes::Attributes;
+use crate::types::{
+    Instant,
+    Psn,
+    Span, //
+};
+
+/// The longest time between two probes.
+const MAX_PROBE: Span = Span::from_micros(4_000_000);
+
+/// What the first probe waits for without any measurement and without a timeout to go by.
+const FIRST_PROBE: Span = Span::from_micros(100_000);
+
+/// The timeout of a code, 4.096 µs * 2^n; none for 0 (IBTA 9.9.2.1.1).
+pub(super) fn ack_timeout(code: u8) -> Option<Span> {
+    if code == 0 {
+        return None;
+    }
+    Some(Span::from_nanos(
+        4096_u64.wrapping_shl(u32::from(code & 31)),
+    ))
+}
+
+/// Round trip time, smoothed, and its mean deviation, as TCP has them (RFC 6298).
+#[derive(Clone, Copy, Default)]
+struct RoundTrip {
+    /// Eight times the mean, nanoseconds; 0 before the first sample.
+    mean8: u64,
+    /// Four times the deviation, nanoseconds.
+    deviation4: u64,
+}
+
+impl RoundTrip {
+    fn sample(&mut self, span: Span) {
+        let sample = span.as_nanos().max(1);
+        if self.mean8 == 0 {
+            self.mean8 = sample.saturating_mul(8);
+            self.deviation4 = sample.saturating_mul(2);
+            return;
+        }
+        let mean = self.mean8 >> 3;
+        let deviation = self.deviation4 >> 2;
+        self.deviation4 = self
+            .deviation4
+            .saturating_sub(deviation)
+            .saturating_add(sample.abs_diff(mean));
+        self.mean8 = self
+            .mean8
+            .saturating_sub(mean)
+            .saturating_add(sample)
+            .max(1);
+    }
+
+    fn patience(&self) -> Option<Span> {
+        if self.mean8 == 0 {
+            return None;
+        }
+        Some(Span::from_nanos(
+            (self.mean8 >> 3).saturating_add(self.deviation4),
+        ))
+    }
+}
+
+/// Why the requester is to act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expired {
+    /// The receiver's pause is over.
+    Rnr,
+    /// Neither answer nor progress for the whole timeout.
+    Ack,
+    /// No answer for as long as one usually takes.
+    Probe,
+}
+
+/// The requester's timers and counters.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Retry {
+    round_trip: RoundTrip,
+    /// A packet that asked for an acknowledgement and when it went out, until it is acknowledged.
+    timed: Option<(Psn, Instant)>,
+    probes: u32,
+    retries: u8,
+    rnr_retries: u8,
+    ack: Option<Instant>,
+    probe: Option<Instant>,
+    rnr: Option<Instant>,
+}
+
+impl Retry {
+    /// The next moment to look at.
+    pub(super) fn next(&self) -> Option<Instant> {
+        let first = |a: Option<Instant>, b: Option<Instant>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        first(first(self.ack, self.probe), self.rnr)
+    }
+
+    /// What has run out; it counts as seen.
+    pub(super) fn expired(&mut self, now: Instant) -> Option<Expired> {
+        let over = |moment: Option<Instant>| moment.is_some_and(|moment| moment <= now);
+        if over(self.rnr) {
+            self.rnr = None;
+            Some(Expired::Rnr)
+        } else if over(self.ack) {
+            self.ack = None;
+            self.probe = None;
+            Some(Expired::Ack)
+        } else if over(self.probe) {
+            self.probe = None;
+            Some(Expired::Probe)
+        } else {
+            None
+        }
+    }
+
+    #[inline]
+    pub(super) fn waits_for_receiver(&self) -> bool {
+        self.rnr.is_some()
+    }
+
+    /// The receiver asked for a pause.
+    pub(super) fn pause(&mut self, now: Instant, delay: Span) {
+        self.stop();
+        self.rnr = Some(now.after(delay));
+    }
+
+    /// Nothing is unacknowledged, or it does not matter any more.
+    pub(super) fn stop(&mut self) {
+        self.ack = None;
+        self.probe = None;
+        self.rnr = None;
+        self.timed = None;
+    }
+
+    /// All counters as the attributes have them.
+    pub(super) fn reload(&mut self, attributes: &Attributes) {
+        self.retries = attributes.retry_cnt;
+        self.rnr_retries = attributes.rnr_retry;
+        self.probes = 0;
+    }
+
+    /// Whether another try is allowed after a timeout or a sequence error; it is used up.
+    pub(super) fn use_retry(&mut self) -> bool {
+        let left = self.retries > 0;
+        self.retries = self.retries.saturating_sub(1);
+        left
+    }
+
+    /// Whether another try is allowed after a receiver-not-ready answer; it is used up.
+    pub(super) fn use_rnr_retry(&mut self, attributes: &Attributes) -> bool {
+        if attributes.rnr_retry == 7 {
+            return true;
+        }
+        let left = self.rnr_retries > 0;
+        self.rnr_retries = self.rnr_retries.saturating_sub(1);
+        left
+    }
+
+    /// A new packet that asks for an acknowledgement goes out.
+    #[inline]
+    pub(super) fn time(&mut self, psn: Psn, now: Instant) {
+        if self.timed.is_none() {
+            self.timed = Some((psn, now));
+        }
+    }
+
+    /// What comes now may answer either of two packets: no measurement.
+    pub(super) fn forget_timed(&mut self) {
+        self.timed = None;
+    }
+
+    /// Everything before `una` is acknowledged.
+    pub(super) fn acknowledged(&mut self, una: Psn, now: Instant) {
+        if let Some((psn, sent)) = self.timed {
+            if una.is_after(psn) {
+                self.timed = None;
+                self.round_trip.sample(now.since(sent));
+            }
+        }
+    }
+
+    /// Counts a probe that goes out.
+    pub(super) fn probed(&mut self) -> u32 {
+        self.probes = self.probes.saturating_add(1);
+        self.probes
+    }
+
+    /// Starts what is not running, since a packet went out that needs an answer.
+    #[inline]
+    pub(super) fn arm(&mut self, now: Instant, attributes: &Attributes, min_probe: Span) {
+        if self.ack.is_none() {
+            self.ack = ack_timeout(attributes.timeout).map(|span| now.after(span));
+        }
+        if self.probe.is_none() {
+            self.probe = self
+                .probe_span(attributes, min_probe)
+                .map(|span| now.after(span));
+        }
+    }
+
+    /// Starts both anew, since an answer came and more are due.
+    pub(super) fn rearm(&mut self, now: Instant, attributes: &Attributes, min_probe: Span) {
+        self.ack = None;
+        self.probe = None;
+        self.arm(now, attributes, min_probe);
+    }
+
+    /// None if the timeout comes first anyhow.
+    fn probe_span(&self, attributes: &Attributes, min_probe: Span) -> Option<Span> {
+        let timeout = ack_timeout(attributes.timeout);
+        let unmeasured = timeout.map_or(FIRST_PROBE, |span| Span::from_nanos(span.as_nanos() >> 2));
+        let patience = self.round_trip.patience().unwrap_or(unmeasured);
+        let span = patience
+            .max(min_probe)
+            .times(1_u64.wrapping_shl(self.probes.min(16)))
+            .min(MAX_PROBE);
+        timeout.is_none_or(|timeout| span < timeout).then_some(span)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeouts_double() {
+        assert_eq!(ack_timeout(0), None);
+        // facts of the table "Examples": 1.05 ms, 67.1 ms, 4.29 s.
+        for (code, nanos) in [
+            (1, 8192),
+            (8, 1_048_576),
+            (14, 67_108_864),
+            (20, 4_294_967_296),
+        ] {
+            assert_eq!(ack_timeout(code), Some(Span::from_nanos(nanos)));
+        }
+    }
+
+    #[test]
+    fn patience_follows_the_round_trip() {
+        let mut round_trip = RoundTrip::default();
+        assert_eq!(round_trip.patience(), None);
+        for _ in 0..200 {
+            round_trip.sample(Span::from_micros(100));
+        }
+        let steady = round_trip.patience().unwrap();
+        assert!(steady >= Span::from_micros(99) && steady < Span::from_micros(110));
+        for _ in 0..200 {
+            round_trip.sample(Span::from_micros(1000));
+        }
+        let slow = round_trip.patience().unwrap();
+        assert!(slow >= Span::from_micros(990) && slow < Span::from_micros(1200));
+    }
+
+    #[test]
+    fn probes_double_and_end_at_the_timeout() {
+        let attributes = Attributes {
+            timeout: 14,
+            ..Attributes::default()
+        };
+        let mut retry = Retry::default();
+        retry.round_trip.sample(Span::from_micros(10));
+        let mut last = Span::ZERO;
+        let mut probes = 0;
+        while let Some(span) = retry.probe_span(&attributes, Span::from_micros(500)) {
+            assert!(span > last);
+            last = span;
+            probes = retry.probed();
+        }
+        assert!((5..=8).contains(&probes), "{probes}");
+    }
+}
