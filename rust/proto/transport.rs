@@ -10,7 +10,7 @@
 //!
 //! After any number of events the driver polls, in this order, each until it returns nothing:
 //!
-//! 1. `poll_early`: a packet that was held for later has its turn; it goes to `handle_packet` again;
+//! 1. `poll_early`: a packet that was held has its turn; it goes to `handle_packet` again;
 //! 2. `poll_transmit`: send the packet; its payload is copied before the engine is called again;
 //! 3. `poll_completion`: a send request has ended, its slot is free;
 //! 4. `poll_event`;
