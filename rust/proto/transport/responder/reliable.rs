@@ -34,7 +34,10 @@ use crate::{
         },
     },
 };
-use core::ops::DerefMut;
+use core::{
+    cmp::Ordering,
+    ops::DerefMut, //
+};
 
 impl<R: DerefMut<Target = [Resource]>> Responder<R> {
     /// A request came.
@@ -47,17 +50,19 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
         context: &Context,
     ) -> Verdict {
         let distance = packet.psn.since(self.expected);
-        if distance == 0 {
-            match self.execute(packet, data, env, context) {
-                Ok(done) => self.accept(packet, done),
-                Err(refusal) => self.refuse(refusal, packet, env, context),
+        match distance.cmp(&0) {
+            Ordering::Equal => {
+                match self.execute(packet, data, env, context) {
+                    Ok(done) => self.accept(packet, done),
+                    Err(refusal) => self.refuse(refusal, packet, env, context),
+                }
+                Verdict::Done
             }
-            Verdict::Done
-        } else if distance > 0 {
-            self.handle_ahead(packet, distance.unsigned_abs(), env, context)
-        } else {
-            self.handle_duplicate(packet, env, context);
-            Verdict::Done
+            Ordering::Greater => self.handle_ahead(packet, distance.unsigned_abs(), env, context),
+            Ordering::Less => {
+                self.handle_duplicate(packet, env, context);
+                Verdict::Done
+            }
         }
     }
 
