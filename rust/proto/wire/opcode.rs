@@ -3,9 +3,9 @@
 //! The opcodes: one table from which everything else about them follows (InfiniBand Architecture,
 //! clause 9.2.1; FLUSH and ATOMIC WRITE: annex A19; congestion notification: annex A17).
 //!
-//! The upper three bits of the byte are the service, the lower five the operation. [`ROWS`] has one
-//! row an operation; [`lookup`] finds what it says of a byte in a table that the compiler makes of
-//! the rows.
+//! The upper three bits of the byte are the service, the lower five the operation. The table here
+//! has one row an operation; [`lookup`] finds what it says of a byte in a table of all bytes, which
+//! the compiler makes of the rows.
 
 use super::{
     bth::Bth,
