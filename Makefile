@@ -9,7 +9,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 # line reach sub-makes by themselves, the lab's build is told.
 build-args := $(foreach v,W CLIPPY V,$(if $($(v)),$(v)=$($(v))))
 
-.PHONY: modules install module demo check check-full shell fmt clean distclean help
+.PHONY: modules install module demo check check-full fuzz shell fmt clean distclean help
 
 modules:	## build oxe.ko for KDIR (default: the running kernel)
 	@scripts/check-kdir $(KDIR)
@@ -32,6 +32,9 @@ check:		## all checks but the long ones
 check-full:	## all checks
 	scripts/check --full
 
+fuzz:		## fuzz the protocol, FUZZ_SECONDS (60) for each target
+	scripts/fuzz
+
 shell:		## a shell in a guest with the module
 	qemu/run --shell
 
@@ -46,5 +49,5 @@ distclean:	## remove the lab's cache too
 
 help:		## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## */  make \1\t/p' Makefile | expand -t 20
-	@echo "Variables: KDIR=<kernel build directory> W=1 CLIPPY=1 V=1"
+	@echo "Variables: KDIR=<kernel build directory> W=1 CLIPPY=1 V=1 FUZZ_SECONDS=60"
 	@echo "Kernel of the lab: see scripts/kernel.lock; its cache: ~/.cache/oxe"
