@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod icrc;
 mod wire;
 
 use std::fmt;
@@ -60,5 +61,13 @@ pub const PATHS: &[Path] = &[
     Path {
         name: "emit UD SEND",
         run: |packets| wire::emit(wire::UD_SEND, packets),
+    },
+    Path {
+        name: "ICRC to send, CRC aside",
+        run: icrc::send,
+    },
+    Path {
+        name: "ICRC to check, CRC aside",
+        run: icrc::receive,
     },
 ];

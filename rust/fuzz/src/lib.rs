@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod icrc_mask;
 pub mod input;
 pub mod packet_parse;
 
@@ -16,7 +17,10 @@ pub mod packet_parse;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: &[Target] = &[("packet_parse", packet_parse::run)];
+pub const TARGETS: &[Target] = &[
+    ("icrc_mask", icrc_mask::run),
+    ("packet_parse", packet_parse::run),
+];
 
 /// The target of that name.
 pub fn target(name: &str) -> Option<&'static Target> {

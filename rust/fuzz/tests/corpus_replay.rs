@@ -52,6 +52,11 @@ fn each_target_has_its_corpus() {
 }
 
 #[test]
+fn icrc_mask() {
+    replay("icrc_mask");
+}
+
+#[test]
 fn packet_parse() {
     replay("packet_parse");
 }
