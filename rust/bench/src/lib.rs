@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod engine;
 mod icrc;
 mod wire;
 
@@ -69,5 +70,17 @@ pub const PATHS: &[Path] = &[
     Path {
         name: "ICRC to check, CRC aside",
         run: icrc::receive,
+    },
+    Path {
+        name: "WRITE middle, both sides and headers",
+        run: engine::long_writes,
+    },
+    Path {
+        name: "WRITE only, both sides and headers",
+        run: engine::short_writes,
+    },
+    Path {
+        name: "SEND only, both sides and headers",
+        run: engine::short_sends,
     },
 ];

@@ -19,11 +19,11 @@ use oxe_proto::{
 use std::collections::VecDeque;
 
 /// The one memory region of each side starts here.
-pub const BASE: u64 = 0x10_0000;
+pub(crate) const BASE: u64 = 0x10_0000;
 /// Its key.
-pub const RKEY: Rkey = Rkey(0x1234);
+pub(crate) const RKEY: Rkey = Rkey(0x1234);
 
-pub struct Heap;
+pub(crate) struct Heap;
 
 impl Storage for Heap {
     type Send = Vec<SendSlot>;
@@ -32,23 +32,23 @@ impl Storage for Heap {
 
 /// A side's memory, queues and what was seen there.
 #[derive(Default)]
-pub struct Host {
-    pub memory: Vec<u8>,
+pub(crate) struct Host {
+    pub(crate) memory: Vec<u8>,
     /// Data of send requests, by slot.
-    pub outgoing: Vec<Vec<u8>>,
+    pub(crate) outgoing: Vec<Vec<u8>>,
     /// Where responses go, by slot.
-    pub incoming: Vec<Vec<u8>>,
+    pub(crate) incoming: Vec<Vec<u8>>,
     /// Posted receive buffers.
-    pub receives: VecDeque<Vec<u8>>,
-    pub current: Option<Vec<u8>>,
-    pub received: Vec<(RecvCompletion, Vec<u8>)>,
-    pub seen: Vec<Observation>,
-    pub atomics: u32,
-    pub writes: u32,
-    pub local: Vec<SlotIndex>,
-    pub invalidated: Vec<Rkey>,
+    pub(crate) receives: VecDeque<Vec<u8>>,
+    pub(crate) current: Option<Vec<u8>>,
+    pub(crate) received: Vec<(RecvCompletion, Vec<u8>)>,
+    pub(crate) seen: Vec<Observation>,
+    pub(crate) atomics: u32,
+    pub(crate) writes: u32,
+    pub(crate) local: Vec<SlotIndex>,
+    pub(crate) invalidated: Vec<Rkey>,
     /// What the next accesses to remote memory answer instead of working.
-    pub faults: VecDeque<Option<Fault>>,
+    pub(crate) faults: VecDeque<Option<Fault>>,
 }
 
 impl Host {
@@ -164,22 +164,22 @@ impl Env for Host {
 }
 
 /// A queue pair with its host.
-pub struct Side {
-    pub engine: Engine<Heap>,
-    pub host: Host,
-    pub done: Vec<Completion>,
-    pub events: Vec<Event>,
+pub(crate) struct Side {
+    pub(crate) engine: Engine<Heap>,
+    pub(crate) host: Host,
+    pub(crate) done: Vec<Completion>,
+    pub(crate) events: Vec<Event>,
     held: Vec<Option<(Packet, Vec<u8>)>>,
 }
 
 /// What the two sides agree on.
 #[derive(Clone)]
-pub struct Setup {
-    pub qp_type: QpType,
-    pub mtu: Mtu,
-    pub psn: u32,
-    pub attributes: Attributes,
-    pub config: fn(Config) -> Config,
+pub(crate) struct Setup {
+    pub(crate) qp_type: QpType,
+    pub(crate) mtu: Mtu,
+    pub(crate) psn: u32,
+    pub(crate) attributes: Attributes,
+    pub(crate) config: fn(Config) -> Config,
 }
 
 impl Default for Setup {
@@ -225,7 +225,7 @@ impl Side {
     }
 
     /// Changes state; the attributes that the move asks for are all taken from `attributes`.
-    pub fn modify(&mut self, state: State, mask: AttributeMask, attributes: Attributes) {
+    pub(crate) fn modify(&mut self, state: State, mask: AttributeMask, attributes: Attributes) {
         let change = Change {
             state: Some(state),
             current: None,
@@ -270,22 +270,22 @@ impl Side {
     }
 
     /// Posts a request whose data is `data`, or whose responses have room in `data`.
-    pub fn post_wr(&mut self, wr: SendWr, data: Vec<u8>) -> SlotIndex {
+    pub(crate) fn post_wr(&mut self, wr: SendWr, data: Vec<u8>) -> SlotIndex {
         let slot = self.engine.post_send(wr).unwrap();
         self.host.incoming[slot.0 as usize] = data.clone();
         self.host.outgoing[slot.0 as usize] = data;
         slot
     }
 
-    pub fn post(&mut self, op: SendOp, data: Vec<u8>) -> SlotIndex {
+    pub(crate) fn post(&mut self, op: SendOp, data: Vec<u8>) -> SlotIndex {
         self.post_wr(SendWr::new(op, data.len() as u32), data)
     }
 
-    pub fn statuses(&self) -> Vec<WcStatus> {
+    pub(crate) fn statuses(&self) -> Vec<WcStatus> {
         self.done.iter().map(|done| done.status).collect()
     }
 
-    pub fn receive(&mut self, now: Instant, packet: Packet, data: Vec<u8>) {
+    pub(crate) fn receive(&mut self, now: Instant, packet: Packet, data: Vec<u8>) {
         let mut next = Some((packet, data));
         while let Some((packet, data)) = next.take() {
             let verdict = self
@@ -318,7 +318,7 @@ impl Side {
     }
 
     /// Everything that it has to send now.
-    pub fn send(&mut self, now: Instant) -> Vec<(Packet, Vec<u8>)> {
+    pub(crate) fn send(&mut self, now: Instant) -> Vec<(Packet, Vec<u8>)> {
         let mut packets = Vec::new();
         while let Some(transmit) = self.engine.poll_transmit(now, &mut self.host) {
             match self.data(&transmit) {
@@ -339,16 +339,16 @@ impl Side {
 }
 
 /// Both sides, `a` and `b`, and the time.
-pub struct Pair {
-    pub a: Side,
-    pub b: Side,
-    pub now: Instant,
+pub(crate) struct Pair {
+    pub(crate) a: Side,
+    pub(crate) b: Side,
+    pub(crate) now: Instant,
     /// Every packet that was sent, with who sent it and whether it arrived.
-    pub log: Vec<(char, Packet, bool)>,
+    pub(crate) log: Vec<(char, Packet, bool)>,
 }
 
 impl Pair {
-    pub fn new(setup: &Setup) -> Self {
+    pub(crate) fn new(setup: &Setup) -> Self {
         let mut pair = Self {
             a: Side::new(setup, 0x11),
             b: Side::new(setup, 0x22),
@@ -362,7 +362,7 @@ impl Pair {
 
     /// Lets packets go to and fro, 5 µs each way, until nothing moves and no timer runs; `keep`
     /// says whether a packet arrives, given its sender and how many that one has sent before.
-    pub fn run(&mut self, mut keep: impl FnMut(char, usize, &Packet) -> bool) {
+    pub(crate) fn run(&mut self, mut keep: impl FnMut(char, usize, &Packet) -> bool) {
         let mut counts = [0, 0];
         for _ in 0..20_000 {
             let mut moved = false;
@@ -402,12 +402,12 @@ impl Pair {
         panic!("does not come to rest");
     }
 
-    pub fn run_all(&mut self) {
+    pub(crate) fn run_all(&mut self) {
         self.run(|_, _, _| true);
     }
 
     /// Packets that `from` sent.
-    pub fn sent(&self, from: char) -> Vec<Packet> {
+    pub(crate) fn sent(&self, from: char) -> Vec<Packet> {
         self.log
             .iter()
             .filter(|(sender, ..)| *sender == from)
@@ -417,7 +417,7 @@ impl Pair {
 }
 
 /// `len` bytes that differ from place to place.
-pub fn pattern(len: usize, seed: u8) -> Vec<u8> {
+pub(crate) fn pattern(len: usize, seed: u8) -> Vec<u8> {
     (0..len)
         .map(|i| (i as u8).wrapping_mul(31).wrapping_add((i >> 8) as u8) ^ seed)
         .collect()
