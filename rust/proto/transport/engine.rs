@@ -211,31 +211,26 @@ impl<S: Storage> Engine<S> {
     /// The next packet to send.
     #[inline]
     pub fn poll_transmit<E: Env>(&mut self, now: Instant, env: &mut E) -> Option<Transmit> {
-        let sends = self.context.state.continues_requests();
-        let answers = self.responder.is_pending();
-        // In turn, if both have something to say.
-        if sends && (self.requester_first || !answers) {
-            self.requester_first = false;
-            if let Some(transmit) = self.requester.poll(now, env, &self.context) {
-                return Some(transmit);
+        // In turn, if both halves have something to say.
+        if self.responder.is_pending() && !self.requester_first {
+            self.requester_first = true;
+            let transmit = self.responder.poll(env, &self.context);
+            if transmit.is_some() {
+                return transmit;
+            }
+        }
+        self.requester_first = false;
+        if self.context.state.continues_requests() {
+            let transmit = self.requester.poll(now, env, &self.context);
+            if transmit.is_some() {
+                return transmit;
             }
             self.settle(env);
         }
-        if !answers {
-            return None;
+        if self.responder.is_pending() {
+            return self.responder.poll(env, &self.context);
         }
-        if let Some(transmit) = self.responder.poll(env, &self.context) {
-            self.requester_first = true;
-            return Some(transmit);
-        }
-        if !self.context.state.continues_requests() {
-            return None;
-        }
-        let transmit = self.requester.poll(now, env, &self.context);
-        if transmit.is_none() {
-            self.settle(env);
-        }
-        transmit
+        None
     }
 
     /// The next send work request that has ended.

@@ -32,6 +32,7 @@ use super::{
     window::Window,
     wr::{
         Completion,
+        SendOp,
         SendWr,
         SlotIndex,
         Transmit, //
@@ -249,6 +250,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
     }
 
     /// The next packet, if one may go out now.
+    #[inline]
     pub(super) fn poll<E: Env>(
         &mut self,
         now: Instant,
@@ -261,10 +263,19 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         let transmit = if self.recovery.head {
             self.recovery.head = false;
             self.resend_head(env, context)
+                .or_else(|| self.step_slowly(now, env, context))
         } else {
-            None
+            self.step(now, env, context)
         };
-        let transmit = transmit.or_else(|| self.step(now, env, context))?;
+        if transmit.is_some() {
+            self.sent_one(now, context);
+        }
+        transmit
+    }
+
+    /// A packet goes out: somebody has to answer it, or it is done.
+    #[inline]
+    fn sent_one(&mut self, now: Instant, context: &Context) {
         if context.config.qp_type.is_reliable() {
             self.retry
                 .arm(now, &context.attributes, context.config.min_probe);
@@ -272,28 +283,47 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             self.acked = self.high;
             self.advance();
         }
-        Some(transmit)
     }
 
     /// Sends from the cursor.
+    #[inline]
     fn step<E: Env>(&mut self, now: Instant, env: &mut E, context: &Context) -> Option<Transmit> {
+        // The usual case: on with a message whose packets go out for the first time.
+        let is_new = self.cursor.psn == self.high;
+        if self.cursor.sent != 0 && is_new && self.cursor.slot != self.posted {
+            let slot = self.ring.get(self.cursor.slot)?;
+            if slot.kind == Kind::Message && slot.refused.is_none() {
+                return self.send_message(now, env, context);
+            }
+        }
+        self.step_slowly(now, env, context)
+    }
+
+    #[inline(never)]
+    fn step_slowly<E: Env>(
+        &mut self,
+        now: Instant,
+        env: &mut E,
+        context: &Context,
+    ) -> Option<Transmit> {
         loop {
             if self.cursor.slot == self.posted {
                 return None;
             }
-            let slot = *self.ring.get(self.cursor.slot)?;
+            let slot = self.ring.get(self.cursor.slot)?;
+            let (kind, refused, packets) = (slot.kind, slot.refused, slot.packets);
             let is_fresh = self.cursor.slot == self.fresh;
-            if let Some(status) = slot.refused {
+            if let Some(status) = refused {
                 // Requests end in their order.
                 if self.una_slot == self.cursor.slot {
                     self.fail(status);
                 }
                 return None;
             }
-            if is_fresh && !self.may_start(&slot, context) {
+            if is_fresh && !self.may_start(slot, context) {
                 return None;
             }
-            match slot.kind {
+            match kind {
                 Kind::Local => {
                     if is_fresh {
                         self.fresh = self.fresh.wrapping_add(1);
@@ -307,22 +337,16 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 }
                 Kind::Message => {
                     if is_fresh {
-                        self.start(context.attributes.path_mtu.packets(slot.wr.length));
-                    } else if self.skip_acknowledged(&slot) {
+                        self.start(context);
+                    } else if self.skip_acknowledged(packets) {
                         continue;
                     }
                     return self.send_message(now, env, context);
                 }
                 Kind::Response => {
                     if is_fresh {
-                        let packets = match slot.wr.op {
-                            super::wr::SendOp::Read { .. } => {
-                                context.attributes.path_mtu.packets(slot.wr.length)
-                            }
-                            _ => 1,
-                        };
-                        self.start(packets);
-                    } else if self.skip_answered(&slot) {
+                        self.start(context);
+                    } else if self.skip_answered() {
                         continue;
                     }
                     return self.send_request(now, env, context);
@@ -350,14 +374,20 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         }
     }
 
+    #[inline]
     fn has_window(&self, context: &Context) -> bool {
         self.sent_count.wrapping_sub(self.done_count) < context.config.window
     }
 
     /// The slot under the cursor gets its numbers.
-    fn start(&mut self, packets: u32) {
+    fn start(&mut self, context: &Context) {
         if let Some(slot) = self.ring.get_mut(self.cursor.slot) {
-            slot.packets = packets;
+            let has_data = slot.kind == Kind::Message || matches!(slot.wr.op, SendOp::Read { .. });
+            slot.packets = if has_data {
+                context.attributes.path_mtu.packets(slot.wr.length)
+            } else {
+                1
+            };
             if slot.kind == Kind::Response {
                 self.rd_outstanding = self.rd_outstanding.saturating_add(1);
             }
@@ -365,14 +395,15 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         self.fresh = self.fresh.wrapping_add(1);
     }
 
+    #[inline]
     fn next_slot(&mut self) {
         self.cursor.slot = self.cursor.slot.wrapping_add(1);
         self.cursor.sent = 0;
     }
 
     /// Moves on over what the peer has acknowledged; true if that was all of the slot.
-    fn skip_acknowledged(&mut self, slot: &SendSlot) -> bool {
-        let left = slot.packets.saturating_sub(self.cursor.sent);
+    fn skip_acknowledged(&mut self, packets: u32) -> bool {
+        let left = packets.saturating_sub(self.cursor.sent);
         let known = self.acked.count_since(self.cursor.psn).min(left);
         self.cursor.psn = self.cursor.psn.plus(known);
         self.cursor.sent = self.cursor.sent.saturating_add(known);
@@ -384,11 +415,15 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
     }
 
     /// Moves on over what was answered; true if nothing is left to ask for.
-    fn skip_answered(&mut self, slot: &SendSlot) -> bool {
-        let known = slot.progress.saturating_sub(self.cursor.sent);
+    fn skip_answered(&mut self) -> bool {
+        let (progress, packets) = self
+            .ring
+            .get(self.cursor.slot)
+            .map_or((0, 0), |slot| (slot.progress, slot.packets));
+        let known = progress.saturating_sub(self.cursor.sent);
         self.cursor.psn = self.cursor.psn.plus(known);
         self.cursor.sent = self.cursor.sent.saturating_add(known);
-        let all = self.cursor.sent >= slot.packets;
+        let all = self.cursor.sent >= packets;
         if all {
             self.next_slot();
         }
@@ -396,6 +431,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
     }
 
     /// The next packet of the message under the cursor.
+    #[inline(always)]
     fn send_message<E: Env>(
         &mut self,
         now: Instant,
@@ -408,15 +444,13 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         }
         let slot = self.ring.get(self.cursor.slot)?;
         let (psn, number) = (self.cursor.psn, self.cursor.sent);
+        let index = self.ring.index(self.cursor.slot);
         let is_last = number.wrapping_add(1) == slot.packets;
-        let mut transmit = segment::message(
-            &slot.wr,
-            self.ring.index(self.cursor.slot),
-            number,
-            is_last,
-            psn,
-            context,
-        );
+        let mut transmit = if number != 0 && !is_last {
+            segment::middle(&slot.wr, index, number, psn, context)
+        } else {
+            segment::message(&slot.wr, index, number, is_last, psn, context)
+        };
         self.cursor.psn = psn.next();
         self.cursor.sent = number.wrapping_add(1);
         if is_last {
@@ -428,9 +462,9 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         } else {
             context.observe(env, Observation::Retransmitted(psn));
         }
-        if context.config.qp_type.is_reliable() {
-            transmit.packet.ack_req = self.wants_ack(is_last, context);
-            if transmit.packet.ack_req && is_new {
+        if context.config.qp_type.is_reliable() && self.wants_ack(is_last, context) {
+            transmit.packet.ack_req = true;
+            if is_new {
                 self.retry.time(psn, now);
             }
         }
@@ -439,6 +473,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
 
     /// Whether the packet before the cursor is to be acknowledged: where the sender would otherwise
     /// come to rest, and now and then in between.
+    #[inline]
     fn wants_ack(&mut self, is_last: bool, context: &Context) -> bool {
         self.quiet = self.quiet.saturating_add(1);
         let wants = self.quiet >= QUIET_PACKETS.min(context.config.window >> 2)

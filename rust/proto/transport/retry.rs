@@ -198,6 +198,13 @@ impl Retry {
     /// Starts what is not running, since a packet went out that needs an answer.
     #[inline]
     pub(super) fn arm(&mut self, now: Instant, attributes: &Attributes, min_probe: Span) {
+        if self.ack.is_none() || self.probe.is_none() {
+            self.arm_slowly(now, attributes, min_probe);
+        }
+    }
+
+    #[inline(never)]
+    fn arm_slowly(&mut self, now: Instant, attributes: &Attributes, min_probe: Span) {
         if self.ack.is_none() {
             self.ack = ack_timeout(attributes.timeout).map(|span| now.after(span));
         }

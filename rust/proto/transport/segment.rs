@@ -116,8 +116,33 @@ fn write_op(position: Position, reth: Reth, immediate: Option<Immediate>) -> Op 
     }
 }
 
+/// A packet of a SEND or WRITE that is neither first nor last: the most frequent one.
+#[inline(always)]
+pub(super) fn middle(
+    wr: &SendWr,
+    index: SlotIndex,
+    number: u32,
+    psn: Psn,
+    context: &Context,
+) -> Transmit {
+    let mtu = context.attributes.path_mtu;
+    let op = match wr.op {
+        SendOp::Write { .. } => Op::WriteMiddle,
+        _ => Op::SendMiddle,
+    };
+    let mut packet = context.packet(op, psn, mtu.bytes());
+    packet.addressing = addressing(wr, context);
+    Transmit {
+        packet,
+        payload: Payload::Local {
+            slot: index,
+            offset: number.wrapping_shl(mtu.shift()),
+        },
+    }
+}
+
 /// Packet `number` of a message: a SEND, WRITE or datagram.
-#[inline]
+#[inline(never)]
 pub(super) fn message(
     wr: &SendWr,
     index: SlotIndex,
