@@ -305,10 +305,19 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 self.retry.stop();
             }
         }
-        if self.acked.is_after(self.una) && self.una_slot != self.fresh {
+        if self.acked.is_after(self.una) && self.awaits_response() {
             context.observe(env, Observation::ResponseMissing(self.una));
             self.recover(env, context);
         }
+    }
+
+    /// Whether the oldest request under way ends with a response of its own.
+    fn awaits_response(&self) -> bool {
+        self.una_slot != self.fresh
+            && self
+                .ring
+                .get(self.una_slot)
+                .is_some_and(|slot| slot.kind == Kind::Response && slot.refused.is_none())
     }
 
     /// The packet or response at `una` is lost.

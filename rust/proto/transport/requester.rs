@@ -522,7 +522,9 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         }
         if is_new {
             self.high = self.cursor.psn;
-            self.sent_count = self.sent_count.wrapping_add(1);
+            if from == 0 {
+                self.sent_count = self.sent_count.wrapping_add(1);
+            }
             self.retry.time(psn, now);
         } else {
             context.observe(env, Observation::Retransmitted(psn));
