@@ -77,16 +77,23 @@ impl Bth {
     /// [`Malformed::Version`] if the transport header version is not 0, the only one there is.
     #[inline]
     pub const fn parse(raw: &[u8; Self::BYTES]) -> Result<Self, Malformed> {
+        let &[a0, a1, a2, a3, ..] = raw;
+        let version = (u32::from_be_bytes([a0, a1, a2, a3]) >> 16 & 0x0f) as u8;
+        if version != 0 {
+            return Err(Malformed::Version(version));
+        }
+        Ok(Self::of_any_version(raw))
+    }
+
+    /// Reads a header whose version has been looked at.
+    #[inline(always)]
+    pub(super) const fn of_any_version(raw: &[u8; Self::BYTES]) -> Self {
         // Whole words: each is one load.
         let &[a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = raw;
         let first = u32::from_be_bytes([a0, a1, a2, a3]);
         let second = u32::from_be_bytes([b0, b1, b2, b3]);
         let third = u32::from_be_bytes([c0, c1, c2, c3]);
-        let version = (first >> 16 & 0x0f) as u8;
-        if version != 0 {
-            return Err(Malformed::Version(version));
-        }
-        Ok(Self {
+        Self {
             opcode: (first >> 24) as u8,
             solicited: first & Self::SOLICITED != 0,
             mig_req: first & Self::MIG_REQ != 0,
@@ -97,7 +104,7 @@ impl Bth {
             dest_qp: Qpn::from_low_bits(second),
             ack_req: third & Self::ACK_REQ != 0,
             psn: Psn::from_low_bits(third),
-        })
+        }
     }
 
     /// The header as it is on the wire; of the pad's length the lower two bits.

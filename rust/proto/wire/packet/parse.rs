@@ -28,7 +28,6 @@ use crate::{
         flush::Feth,
         opcode::{
             self,
-            Class,
             Headers,
             Opcode,
             Operation, //
@@ -132,13 +131,10 @@ impl Reader<'_> {
     }
 }
 
-/// The operation, if the base transport header is all there is.
+/// An operation that has no header of its own; [`None`] for others.
 #[inline(always)]
-fn bare(opcode: &Opcode) -> Option<Op> {
-    if opcode.headers != Headers::NONE {
-        return None;
-    }
-    Some(match opcode.operation {
+const fn bare(operation: Operation) -> Option<Op> {
+    Some(match operation {
         Operation::SendFirst => Op::SendFirst,
         Operation::SendMiddle => Op::SendMiddle,
         Operation::SendLast => Op::SendLast(Tail::None),
@@ -148,16 +144,6 @@ fn bare(opcode: &Opcode) -> Option<Op> {
         Operation::ReadResponseMiddle => Op::ReadResponseMiddle,
         _ => return None,
     })
-}
-
-/// Reads what follows the base transport header. On its own, so that packets that have nothing
-/// there do not pay for it.
-#[inline(never)]
-fn extensions(opcode: &Opcode, rest: &[u8]) -> Result<(Op, Addressing), Malformed> {
-    let mut reader = Reader { rest };
-    let addressing = reader.addressing(opcode.headers)?;
-    let op = reader.op(opcode.operation)?;
-    Ok((op, addressing))
 }
 
 impl Packet {
@@ -178,8 +164,10 @@ impl Packet {
     /// [`MAX_HEADER_BYTES`]: crate::wire::roce::MAX_HEADER_BYTES
     pub fn parse(head: &[u8], payload_bytes: usize) -> Result<Self, Malformed> {
         let (bth, rest) = head.split_first_chunk().ok_or(Malformed::Short)?;
-        let bth = Bth::parse(bth)?;
-        let opcode = opcode::lookup(bth.opcode).ok_or(Malformed::Opcode(bth.opcode))?;
+        let Bth {
+            opcode, pad_bytes, ..
+        } = Bth::parse(bth)?;
+        let opcode = opcode::lookup(opcode).ok_or(Malformed::Opcode(opcode))?;
 
         let payload_bytes = u16::try_from(payload_bytes).map_err(|_| Malformed::Long)?;
         let padded_bytes = u32::from(payload_bytes)
@@ -189,18 +177,52 @@ impl Packet {
             return Err(Malformed::Unaligned);
         }
         let data_bytes = padded_bytes
-            .checked_sub(u32::from(bth.pad_bytes))
+            .checked_sub(u32::from(pad_bytes))
             .ok_or(Malformed::Pad)?;
 
         // Most packets of a long message have no more headers than that.
-        let (op, addressing) = match bare(opcode) {
-            Some(op) => (op, Addressing::Connected),
-            None => extensions(opcode, rest)?,
-        };
-        if opcode.class == Class::Cnp && data_bytes != 0 {
+        if opcode.headers == Headers::NONE {
+            if let Some(op) = bare(opcode.operation) {
+                return Ok(Self::assemble(
+                    bth,
+                    opcode,
+                    op,
+                    Addressing::Connected,
+                    data_bytes,
+                ));
+            }
+        }
+        Self::parse_extensions(bth, opcode, rest, data_bytes)
+    }
+
+    /// Reads what follows the base transport header. On its own, so that packets that have nothing
+    /// there do not pay for it.
+    #[inline(never)]
+    fn parse_extensions(
+        bth: &[u8; Bth::BYTES],
+        opcode: &Opcode,
+        rest: &[u8],
+        data_bytes: u32,
+    ) -> Result<Self, Malformed> {
+        let mut reader = Reader { rest };
+        let addressing = reader.addressing(opcode.headers)?;
+        let op = reader.op(opcode.operation)?;
+        if matches!(op, Op::Cnp) && data_bytes != 0 {
             return Err(Malformed::StrayData);
         }
-        Ok(Self {
+        Ok(Self::assemble(bth, opcode, op, addressing, data_bytes))
+    }
+
+    #[inline(always)]
+    fn assemble(
+        bth: &[u8; Bth::BYTES],
+        opcode: &Opcode,
+        op: Op,
+        addressing: Addressing,
+        data_bytes: u32,
+    ) -> Self {
+        let bth = Bth::of_any_version(bth);
+        Self {
             service: opcode.service,
             op,
             addressing,
@@ -213,6 +235,6 @@ impl Packet {
             fecn: bth.fecn,
             becn: bth.becn,
             data_bytes,
-        })
+        }
     }
 }
