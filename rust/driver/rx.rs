@@ -23,8 +23,8 @@ use kernel_ext::{
     sync::IdTable, //
 };
 use oxe_proto::wire::{
-    bth::Bth,
-    roce, //
+    packet::Packet,
+    roce::MAX_HEADER_BYTES, //
 };
 
 /// The links of a namespace, by interface index.
@@ -82,12 +82,14 @@ impl Receiver for PortTable {
         link.counters.rcvd_pkts.increment();
         link.counters.rcvd_bytes.add(payload_bytes as u64);
 
-        let mut head = [0; Bth::BYTES];
-        let header = match skb.copy_bits(offset, &mut head) {
-            Ok(()) => roce::header(&head, payload_bytes).ok(),
+        let mut head = [0; MAX_HEADER_BYTES];
+        let there = payload_bytes.min(MAX_HEADER_BYTES);
+        let head = head.get_mut(..there).unwrap_or_default();
+        let packet = match skb.copy_bits(offset, head) {
+            Ok(()) => Packet::parse(head, payload_bytes).ok(),
             Err(_) => None,
         };
-        match header {
+        match packet {
             None => link.counters.rcvd_malformed.increment(),
             // There are no queue pairs.
             Some(_) => link.counters.rcvd_no_qp.increment(),
