@@ -68,6 +68,7 @@ OPCODES = (
     + [("XRC", 0xa0 | operation) for operation in XRC]
     + [("CNP", 0x81)]
 )
+HERE, THERE = "02:00:00:00:00:01", "02:00:00:00:00:02"
 NAKS = ["sequence error", "invalid request", "remote access", "remote operation",
         "invalid reliable datagram request"]
 
@@ -239,24 +240,23 @@ def captures(packets):
     kind = {4: 0x0800, 6: 0x86dd}
     types = [kind[packet[0] >> 4] for packet in packets]
     other = bytes(IP(dst="10.0.0.1") / TCP(dport=4791))
-    ether = [Ether(dst="02::1", src="02::2") / ARP()]
+    ether = [Ether(dst=HERE, src=THERE) / ARP()]
     for number, (packet, type_) in enumerate(zip(packets, types)):
-        link = Ether(dst="02::1", src="02::2", type=type_)
+        link = Ether(dst=HERE, src=THERE, type=type_)
         if number % 3 == 1:
-            link = Ether(dst="02::1", src="02::2") / Dot1Q(vlan=7, type=type_)
+            link = Ether(dst=HERE, src=THERE) / Dot1Q(vlan=7, type=type_)
         elif number % 3 == 2:
-            link = Ether(dst="02::1", src="02::2", type=0x88a8) / Raw(
+            link = Ether(dst=HERE, src=THERE, type=0x88a8) / Raw(
                 struct.pack(">HHHH", 5, 0x8100, 7, type_))
         # Padded, as short frames are.
         ether.append(link / Raw(packet.ljust(46, b"\xa5")))
-    ether = [Raw(bytes(frame)) for frame in ether]
-    cooked = [Raw(bytes(CookedLinux(proto=type_) / Raw(packet)))
+    ether = [bytes(frame) for frame in ether]
+    cooked = [bytes(CookedLinux(proto=type_) / Raw(packet))
               for packet, type_ in zip(packets, types)]
     # Version 2: protocol, reserved, interface, hardware type, packet type, address.
-    cooked2 = [Raw(struct.pack(">HHIHBB8x", type_, 0, 3, 1, 0, 6) + packet)
+    cooked2 = [struct.pack(">HHIHBB8x", type_, 0, 3, 1, 0, 6) + packet
                for packet, type_ in zip(packets, types)]
-    raw = [Raw(packet) for packet in [other, *packets]]
-    return {1: ether, 101: raw, 113: cooked, 276: cooked2}
+    return {1: ether, 101: [other, *packets], 113: cooked, 276: cooked2}
 
 
 def check_captures(directory, packets, results):
@@ -273,7 +273,9 @@ def check_captures(directory, packets, results):
                     writer = PcapWriter(str(path), linktype=link, endianness=form[0],
                                         nano=form.endswith("nano"))
                 with writer:
-                    writer.write(frames)
+                    writer.write_header(None)
+                    for frame in frames:
+                        writer.write_packet(frame, sec=0, usec=0)
                 done = subprocess.run([directory / "decode", path], stdout=subprocess.PIPE,
                                       text=True, check=False)
                 lines = [line.split(": ", 1)[-1] for line in done.stdout.splitlines()]
