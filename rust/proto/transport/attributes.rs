@@ -49,6 +49,8 @@ pub struct Config {
     pub qp_type: QpType,
     /// Its number.
     pub qpn: Qpn,
+    /// The port's MTU, which bounds datagrams; it may change (`set_port_mtu`).
+    pub port_mtu: Mtu,
     /// Receives from a shared receive queue.
     pub shared_receive: bool,
     /// Request packets that may be unacknowledged at a time; 1 to 65536.
@@ -69,6 +71,7 @@ impl Config {
         Self {
             qp_type,
             qpn,
+            port_mtu: Mtu::B4096,
             shared_receive: false,
             window: 256,
             early_limit: 256,

@@ -39,6 +39,7 @@ use crate::{
     },
     wire::{
         aeth::{
+            Aeth,
             NakCode,
             Syndrome, //
         },
@@ -76,8 +77,9 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             | Op::ReadResponseLast(_)
             | Op::ReadResponseOnly(_) => {
                 let bytes = packet.data_bytes;
+                let good = is_good(packet.op.aeth());
                 self.respond(now, psn, env, context, |slot, number, index, env| {
-                    if bytes != response_bytes(slot, number, context)? {
+                    if !good || bytes != response_bytes(slot, number, context)? {
                         return None;
                     }
                     if bytes == 0 {
@@ -87,11 +89,12 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                     Some(env.place_response(index, offset, data))
                 });
             }
-            Op::AtomicAcknowledge(_, value) => {
+            Op::AtomicAcknowledge(aeth, value) => {
+                let good = is_good(Some(&aeth));
                 self.respond(now, psn, env, context, |slot, _, index, env| {
                     let is_atomic =
                         matches!(slot.wr.op, SendOp::CompareSwap(_) | SendOp::FetchAdd(_));
-                    is_atomic.then(|| env.place_value(index, value))
+                    (good && is_atomic).then(|| env.place_value(index, value))
                 });
             }
             _ => context.observe(env, Observation::StaleResponse(psn)),
@@ -132,7 +135,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                     } else {
                         0
                     };
-                    self.recover(env, context);
+                    self.recover(true, env, context);
                 }
             }
             Syndrome::Nak(code) => {
@@ -188,6 +191,8 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         if is_early {
             self.early.insert(psn);
         } else {
+            // It may have come early before, with its slot not yet the oldest.
+            self.early.remove(psn);
             slot.progress = number.wrapping_add(1);
         }
         self.acknowledged_before(psn.next());
@@ -243,7 +248,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 return;
             };
             if slot.refused.is_some() {
-                return;
+                break;
             }
             let left = slot.packets.saturating_sub(self.una_done);
             let step = match slot.kind {
@@ -307,7 +312,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         }
         if self.acked.is_after(self.una) && self.awaits_response() {
             context.observe(env, Observation::ResponseMissing(self.una));
-            self.recover(env, context);
+            self.recover(false, env, context);
         }
     }
 
@@ -320,12 +325,13 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 .is_some_and(|slot| slot.kind == Kind::Response && slot.refused.is_none())
     }
 
-    /// The packet or response at `una` is lost.
-    fn recover<E: Env>(&mut self, env: &mut E, context: &Context) {
+    /// The packet or response at `una` is lost. That a response is missing may be a matter of order
+    /// only: it is not `counted` as a retry.
+    fn recover<E: Env>(&mut self, counted: bool, env: &mut E, context: &Context) {
         if self.retry.waits_for_receiver() || self.recovery.tried == Some(self.una) {
             return;
         }
-        if !self.retry.use_retry() {
+        if counted && !self.retry.use_retry() {
             context.observe(env, Observation::RetriesExceeded(self.una));
             self.fail(WcStatus::RetryExceeded);
             return;
@@ -437,6 +443,14 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         }
+    }
+}
+
+/// Whether a response's acknowledgement, if it has one, is positive: refusals come by themselves.
+const fn is_good(aeth: Option<&Aeth>) -> bool {
+    match aeth {
+        None => true,
+        Some(aeth) => matches!(aeth.syndrome, Syndrome::Ack(_)),
     }
 }
 

@@ -21,7 +21,10 @@ use super::{
     },
 };
 use crate::{
-    types::Psn,
+    types::{
+        Mtu,
+        Psn, //
+    },
     wire::packet::{
         Addressing,
         Op,
@@ -38,10 +41,20 @@ pub(super) struct Context {
 
 impl Context {
     pub(super) fn new(config: Config) -> Self {
-        Self {
+        let mut context = Self {
             config,
             attributes: Attributes::default(),
             state: State::Reset,
+        };
+        context.forget();
+        context
+    }
+
+    /// The port's MTU is what a datagram may have.
+    pub(super) fn set_port_mtu(&mut self, mtu: Mtu) {
+        self.config.port_mtu = mtu;
+        if self.config.qp_type.is_datagram() {
+            self.attributes.path_mtu = mtu;
         }
     }
 
@@ -132,7 +145,7 @@ impl Context {
         if has(AttributeMask::QKEY) {
             mine.qkey = values.qkey;
         }
-        if change.state == Some(State::Sqd) {
+        if change.state == Some(State::Sqd) && self.state != State::Sqd {
             mine.sq_drained_event = has(AttributeMask::SQ_DRAINED_EVENT) && values.sq_drained_event;
         }
     }
@@ -140,6 +153,7 @@ impl Context {
     /// Back to no attributes (to RESET).
     pub(super) fn forget(&mut self) {
         self.attributes = Attributes::default();
+        self.set_port_mtu(self.config.port_mtu);
     }
 
     /// The service of all packets, both ways.

@@ -37,7 +37,10 @@ use super::{
     BUSY_PAUSE, //
 };
 use crate::{
-    types::Instant,
+    types::{
+        Instant,
+        Mtu, //
+    },
     wire::packet::{
         Op,
         Packet, //
@@ -89,6 +92,11 @@ impl<S: Storage> Engine<S> {
     #[inline]
     pub fn attributes(&self) -> &super::attributes::Attributes {
         &self.context.attributes
+    }
+
+    /// The port's MTU has changed. Connections keep their path MTU.
+    pub fn set_port_mtu(&mut self, mtu: Mtu) {
+        self.context.set_port_mtu(mtu);
     }
 
     /// Send work requests that are posted and have no completion yet.

@@ -52,6 +52,9 @@ const READ_PART: u32 = 1 << 21;
 /// New packets without AckReq in a row, at most.
 const QUIET_PACKETS: u32 = 32;
 
+/// Requests without packets that are done at a time; then others have their turn.
+const MAX_LOCALS: u32 = 16;
+
 /// A place in the send queue: so many packets of a slot are behind it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Cursor {
@@ -189,7 +192,9 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             return None;
         }
         let status = if count != self.una_slot {
-            WcStatus::Success
+            // Flushed, if it was left over from a failure.
+            let slot = self.ring.get(count)?;
+            slot.refused.unwrap_or(WcStatus::Success)
         } else {
             match self.failure {
                 Some((failed, status)) if failed == count => status,
@@ -306,6 +311,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         env: &mut E,
         context: &Context,
     ) -> Option<Transmit> {
+        let mut locals = 0;
         loop {
             if self.cursor.slot == self.posted {
                 return None;
@@ -313,6 +319,9 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             let slot = self.ring.get(self.cursor.slot)?;
             let (kind, refused, packets) = (slot.kind, slot.refused, slot.packets);
             let is_fresh = self.cursor.slot == self.fresh;
+            if is_fresh && !context.state.starts_requests() {
+                return None;
+            }
             if let Some(status) = refused {
                 // Requests end in their order.
                 if self.una_slot == self.cursor.slot {
@@ -321,11 +330,21 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 return None;
             }
             if is_fresh && !self.may_start(slot, context) {
+                if kind == Kind::Response && context.attributes.max_rd_atomic == 0 {
+                    // It never will.
+                    self.ring.get_mut(self.cursor.slot)?.refused = Some(WcStatus::LocalQpOperation);
+                    continue;
+                }
                 return None;
             }
             match kind {
                 Kind::Local => {
                     if is_fresh {
+                        if locals == MAX_LOCALS {
+                            self.busy_until = Some(now);
+                            return None;
+                        }
+                        locals = locals.wrapping_add(1);
                         self.fresh = self.fresh.wrapping_add(1);
                         if let Err(status) = env.local(self.ring.index(self.cursor.slot)) {
                             self.ring.get_mut(self.cursor.slot)?.refused = Some(status);
@@ -355,16 +374,14 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         }
     }
 
-    /// Whether a slot may be started now.
+    /// Whether a slot may be started now, in a state in which requests are started.
     fn may_start(&self, slot: &SendSlot, context: &Context) -> bool {
-        if context.state != State::Rts {
-            return false;
-        }
         if slot.wr.fence && self.rd_outstanding > 0 {
             return false;
         }
         match slot.kind {
-            Kind::Local => true,
+            // What it does may take away what earlier ones still need.
+            Kind::Local => !slot.wr.fence || self.una_slot == self.cursor.slot,
             Kind::Message => self.has_window(context),
             Kind::Response => {
                 self.has_window(context)
@@ -618,15 +635,25 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         self.retry.reload(attributes);
     }
 
-    /// Sending goes on after a failure (from SQE to RTS); what failed has been flushed.
+    /// Sending goes on after a failure (from SQE to RTS). What is left over of it is still flushed.
     pub(super) fn resume(&mut self) {
-        self.failure = None;
-        self.una_slot = self.reported;
-        self.fresh = self.reported;
+        let mut status = self
+            .failure
+            .take()
+            .filter(|(count, _)| *count == self.una_slot)
+            .map_or(WcStatus::Flushed, |(_, status)| status);
+        while self.una_slot != self.posted {
+            if let Some(slot) = self.ring.get_mut(self.una_slot) {
+                slot.refused = Some(status);
+            }
+            status = WcStatus::Flushed;
+            self.una_slot = self.una_slot.wrapping_add(1);
+        }
+        self.fresh = self.posted;
         self.una_done = 0;
         self.done_count = self.sent_count;
         self.start_at(self.high);
-        self.cursor.slot = self.reported;
+        self.cursor.slot = self.posted;
         self.cursor.sent = 0;
     }
 

@@ -245,12 +245,12 @@ impl<R: DerefMut<Target = [Resource]>> Resources<R> {
         let offset = number.wrapping_shl(mtu.shift());
         let part = mtu.packets(wanted.2);
         let end = number.saturating_add(part);
+        // What is asked for ends where the whole ended, or at least a packet.
+        let rest = length.saturating_sub(offset);
+        let whole_packets = wanted.2 != 0 && wanted.2 & mtu.bytes().wrapping_sub(1) == 0;
         if wanted.0 != rkey
             || wanted.1 != address.wrapping_add(u64::from(offset))
-            || wanted.2 > length.saturating_sub(offset)
-            || end > kept.packets
-            // What is asked for ends where a packet ended.
-            || (end < kept.packets && wanted.2 & mtu.bytes().wrapping_sub(1) != 0)
+            || !(wanted.2 == rest || (whole_packets && end < kept.packets))
         {
             return false;
         }

@@ -219,6 +219,7 @@ impl Retry {
     pub(super) fn rearm(&mut self, now: Instant, attributes: &Attributes, min_probe: Span) {
         self.ack = None;
         self.probe = None;
+        self.rnr = None;
         self.arm(now, attributes, min_probe);
     }
 

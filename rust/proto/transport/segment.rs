@@ -61,10 +61,11 @@ pub(super) fn refusal(wr: &SendWr, context: &Context) -> Option<WcStatus> {
     let (fits, exact) = match wr.op {
         SendOp::Send(Tail::Invalidate(_)) => (reliable, None),
         SendOp::Send(_) | SendOp::Write { .. } => (connected, None),
-        SendOp::Read { .. } | SendOp::Flush { .. } => (reliable, None),
-        SendOp::CompareSwap(_) | SendOp::FetchAdd(_) | SendOp::AtomicWrite { .. } => {
-            (reliable, Some(8))
-        }
+        SendOp::Read { .. } => (reliable, None),
+        SendOp::CompareSwap(_) | SendOp::FetchAdd(_) => (reliable, Some(8)),
+        // XRC has no opcodes for them.
+        SendOp::Flush { .. } => (qp_type == Rc, None),
+        SendOp::AtomicWrite { .. } => (qp_type == Rc, Some(8)),
         SendOp::Datagram { .. } => (matches!(qp_type, Ud | Gsi), None),
         SendOp::Local => (true, None),
     };

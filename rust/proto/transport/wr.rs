@@ -99,7 +99,8 @@ pub struct SendWr {
     pub signalled: bool,
     /// Wants an interrupt at the receiver.
     pub solicited: bool,
-    /// Starts only when all earlier READs and atomics are complete.
+    /// Starts only when all earlier READs and atomics are complete; a [`SendOp::Local`] only when
+    /// all earlier requests are.
     pub fence: bool,
     /// Shared receive queue at the target; of XRC only.
     pub srq: SrqNumber,
