@@ -21,5 +21,7 @@ pub(crate) fn parse(line: &str) -> Result<Vec<u8>, String> {
 
 /// The hexadecimal digits of `bytes`.
 pub(crate) fn of(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('?');
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);
+    digits.map(digit).collect()
 }
