@@ -523,8 +523,8 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         let from = self.cursor.sent;
         let slot = self.ring.get_mut(self.cursor.slot)?;
         if is_new {
-            if slot.progress != from {
-                // The part before this one is still being answered.
+            if from != 0 && self.una != self.cursor.psn {
+                // The part before this one is still being answered, or an earlier request.
                 return None;
             }
             slot.requested = from.saturating_add(READ_PART).min(slot.packets);

@@ -85,6 +85,8 @@ struct Done {
     numbers: u32,
     /// A message is finished.
     finished: bool,
+    /// It has an answer of its own.
+    answered: bool,
 }
 
 pub(super) struct Responder<R> {

@@ -60,12 +60,14 @@ const INVALID: Refusal = Refusal::Nak(NakCode::InvalidRequest);
 const PART: Done = Done {
     numbers: 1,
     finished: false,
+    answered: false,
 };
 
 /// The end of a message.
 const END: Done = Done {
     numbers: 1,
     finished: true,
+    answered: false,
 };
 
 impl Refusal {
@@ -330,6 +332,7 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
         Ok(Done {
             numbers: packets,
             finished: true,
+            answered: true,
         })
     }
 

@@ -77,7 +77,11 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
             self.msn = self.msn.next();
         }
         self.told = false;
-        self.reply.accepted(packet.ack_req);
+        if done.answered {
+            self.reply.answered();
+        } else {
+            self.reply.accepted(packet.ack_req);
+        }
     }
 
     /// A request ahead of a gap.

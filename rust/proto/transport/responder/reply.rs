@@ -64,6 +64,13 @@ impl Reply {
         }
     }
 
+    /// The expected request was done and will be answered, which acknowledges all before it, too.
+    pub(super) fn answered(&mut self) {
+        if !matches!(self, Self::Refuse(..)) {
+            *self = Self::None;
+        }
+    }
+
     /// The peer has not got an acknowledgement that was sent.
     pub(super) fn again(&mut self) {
         if *self == Self::None {
