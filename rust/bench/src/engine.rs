@@ -22,7 +22,8 @@ use oxe_proto::{
             SendWr, //
         },
         Resource,
-        SendSlot, //
+        SendSlot,
+        Verdict, //
     },
     types::{
         Instant,
@@ -40,11 +41,9 @@ use oxe_proto::{
     },
 };
 use oxe_witness::{
-    emit,
     handle_packet,
     modify,
     new,
-    parse,
     poll_completion,
     poll_transmit,
     post_send,
@@ -114,12 +113,15 @@ impl<'m> Side<'m> {
     }
 }
 
-/// A packet's way over the wire, without its data.
-fn over_the_wire(packet: &Packet) -> Packet {
-    let mut head = [0; MAX_HEADER_BYTES];
-    let length = emit(packet, &mut head).expect("room for every header");
+/// What arrives of a packet at its other end: the headers, emitted and parsed.
+#[inline(always)]
+fn carry(head: &mut [u8; MAX_HEADER_BYTES], packet: &Packet, receiver: &mut Side<'_>) {
+    let length = packet.emit(head).expect("room for every header");
     let bytes = packet.data_bytes as usize;
-    parse(black_box(&head), length + bytes + 4).expect("what was emitted")
+    let packet = Packet::parse(black_box(head), length + bytes + 4);
+    let packet = packet.as_ref().expect("what was emitted");
+    let verdict = handle_packet(&mut receiver.engine, NOW, packet, &[], &mut receiver.env);
+    assert_eq!(verdict, Verdict::Done);
 }
 
 /// Sends `packets` packets in messages of `length` bytes and answers them.
@@ -128,6 +130,7 @@ fn stream(op: SendOp, length: u32, packets: u64) {
     let (mut kept_a, mut kept_b) = ([Resource::default(); 16], [Resource::default(); 16]);
     let mut requester = Side::new(&mut slots_a, &mut kept_a);
     let mut responder = Side::new(&mut slots_b, &mut kept_b);
+    let mut head = [0; MAX_HEADER_BYTES];
     let mut left = packets;
     loop {
         while post_send(&mut requester.engine, SendWr::new(op, length)).is_ok() {}
@@ -137,16 +140,14 @@ fn stream(op: SendOp, length: u32, packets: u64) {
             else {
                 break;
             };
-            let packet = over_the_wire(&transmit.packet);
-            let _ = handle_packet(&mut responder.engine, NOW, &packet, &[], &mut responder.env);
+            carry(&mut head, &transmit.packet, &mut responder);
             left -= 1;
             if left == 0 {
                 return;
             }
         }
         while let Some(transmit) = poll_transmit(&mut responder.engine, NOW, &mut responder.env) {
-            let packet = over_the_wire(&transmit.packet);
-            let _ = handle_packet(&mut requester.engine, NOW, &packet, &[], &mut requester.env);
+            carry(&mut head, &transmit.packet, &mut requester);
         }
         while let Some(completion) = poll_completion(&mut requester.engine) {
             black_box(completion);

@@ -61,7 +61,7 @@ impl Context {
     /// Whether a packet is for this queue pair as it is now.
     #[inline]
     pub(super) fn accepts<E: Env>(&self, packet: &Packet, env: &mut E) -> bool {
-        let fits = packet.service == self.service() || packet.op == Op::Cnp;
+        let fits = packet.service == self.service() || matches!(packet.op, Op::Cnp);
         if !fits || !self.state.receives() {
             self.observe(env, Observation::Unexpected);
             return false;

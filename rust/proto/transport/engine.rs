@@ -131,20 +131,38 @@ impl<S: Storage> Engine<S> {
         if !context.accepts(packet, env) {
             return Verdict::Done;
         }
-        if packet.op == Op::Cnp {
-            context.observe(env, Observation::CongestionNotified);
-            return Verdict::Done;
-        }
-        if packet.op.is_response() {
-            if context.state.continues_requests() && context.config.qp_type.is_reliable() {
-                self.requester
-                    .handle_response(now, packet, data, env, context);
-                self.settle(env);
-            } else {
-                context.observe(env, Observation::Unexpected);
+        match packet.op {
+            Op::Acknowledge(_)
+            | Op::AtomicAcknowledge(..)
+            | Op::ReadResponseFirst(_)
+            | Op::ReadResponseMiddle
+            | Op::ReadResponseLast(_)
+            | Op::ReadResponseOnly(_) => {
+                if context.state.continues_requests() && context.config.qp_type.is_reliable() {
+                    self.requester
+                        .handle_response(now, packet, data, env, context);
+                    self.settle(env);
+                } else {
+                    context.observe(env, Observation::Unexpected);
+                }
+                Verdict::Done
             }
-            return Verdict::Done;
+            Op::Cnp => {
+                context.observe(env, Observation::CongestionNotified);
+                Verdict::Done
+            }
+            _ => self.handle_request(packet, data, env),
         }
+    }
+
+    #[inline]
+    fn handle_request<E: Env>(
+        &mut self,
+        packet: &Packet,
+        data: E::Data<'_>,
+        env: &mut E,
+    ) -> Verdict {
+        let context = &self.context;
         if context.state == State::Rtr {
             self.events.add_once(Event::CommunicationEstablished);
         }
