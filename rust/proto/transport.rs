@@ -14,10 +14,13 @@
 //! 2. `poll_transmit`: send the packet; its payload is copied before the engine is called again;
 //! 3. `poll_completion`: a send request has ended, its slot is free;
 //! 4. `poll_event`;
-//! 5. `next_timeout`: arm one timer.
+//! 5. `next_timeout`: arm one timer; if its time has come already, `handle_timeout` and all again.
 //!
-//! The driver may stop `poll_transmit` early, to share the processor, and go on later. Each call
-//! does a bounded amount of work.
+//! The driver may stop `poll_transmit` early, to share the processor, and go on later. No call does
+//! more work than the window, the initiator depth and the responder's depth together make.
+//!
+//! Packets that came before their turn stay with the driver: `handle_packet` says which, and
+//! `holds_early` whether there are any left.
 
 pub mod attributes;
 mod completer;

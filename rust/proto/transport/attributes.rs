@@ -2,10 +2,13 @@
 
 //! What a queue pair is told: at its creation, and by modify.
 
-use super::state::{
-    AttributeMask,
-    QpType,
-    State, //
+use super::{
+    state::{
+        AttributeMask,
+        QpType,
+        State, //
+    },
+    EARLY_SLOTS, //
 };
 use crate::types::{
     Mtu,
@@ -55,8 +58,8 @@ pub struct Config {
     pub shared_receive: bool,
     /// Request packets that may be unacknowledged at a time; 1 to 65536.
     pub window: u32,
-    /// Packets ahead of a missing one that the driver keeps for the engine: 0 to
-    /// [`super::EARLY_SLOTS`]. 0 is plain go-back-N.
+    /// Packets ahead of a missing one that the driver keeps for the engine: 0 to [`EARLY_SLOTS`].
+    /// 0 is plain go-back-N.
     pub early_limit: u32,
     /// The shortest time after which a lack of answers is probed.
     pub min_probe: Span,
@@ -66,6 +69,11 @@ pub struct Config {
 }
 
 impl Config {
+    /// Whether the numbers are in their ranges.
+    pub(super) fn is_valid(&self) -> bool {
+        (1..=65536).contains(&self.window) && self.early_limit <= EARLY_SLOTS
+    }
+
     /// The usual values for a queue pair.
     pub const fn new(qp_type: QpType, qpn: Qpn) -> Self {
         Self {

@@ -142,6 +142,8 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 self.acknowledged_before(psn);
                 self.progress(now, env, context);
                 if let Some(status) = status_of_nak(code) {
+                    // Of the refused request, unless a response to an earlier one is missing: that
+                    // one will not come any more.
                     self.fail(status);
                 }
             }
@@ -288,7 +290,11 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         }
         // What was to be sent again may be there already; its slot may be in use anew.
         let behind = self.una_slot.wrapping_sub(self.cursor.slot);
-        if self.cursor.psn.is_before(self.una) || (behind != 0 && behind < u32::MAX >> 1) {
+        if self.cursor.psn.is_before(self.una) {
+            self.rewind();
+            // So the peer had kept it.
+            self.recovery.drops_early = 0;
+        } else if behind != 0 && behind < u32::MAX >> 1 {
             self.rewind();
         }
     }

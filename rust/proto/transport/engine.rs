@@ -52,8 +52,8 @@ use core::ops::DerefMut;
 pub trait Storage {
     /// One slot for each send work request; a power of two.
     type Send: DerefMut<Target = [SendSlot]>;
-    /// One for each READ or atomic that the peer may have under way; a power of two, or none at
-    /// all.
+    /// One for each READ or atomic that the peer may have under way, whatever modify will say; a
+    /// power of two, or none at all.
     type Resources: DerefMut<Target = [Resource]>;
 }
 
@@ -71,8 +71,12 @@ pub struct Engine<S: Storage> {
 }
 
 impl<S: Storage> Engine<S> {
-    /// A queue pair in RESET; none if the storage has not the lengths that [`Storage`] asks for.
+    /// A queue pair in RESET; none if the storage has not the lengths that [`Storage`] asks for, or
+    /// a number of `config` is out of its range.
     pub fn new(config: Config, send: S::Send, resources: S::Resources) -> Option<Self> {
+        if !config.is_valid() {
+            return None;
+        }
         Some(Self {
             context: Context::new(config),
             requester: Requester::new(send)?,
@@ -286,7 +290,21 @@ impl<S: Storage> Engine<S> {
         }
     }
 
-    /// Changes state and attributes.
+    /// Whether packets are held. If not, the driver drops what it still has.
+    #[inline]
+    pub fn holds_early(&self) -> bool {
+        self.responder.holds_early()
+    }
+
+    /// The queue pair fails for a reason that the driver has, such as a completion queue that ran
+    /// over.
+    pub fn abort<E: Env>(&mut self, env: &mut E) {
+        self.responder.fail();
+        self.settle(env);
+    }
+
+    /// Changes state and attributes. RESET forgets what was posted, and the current receive request
+    /// without a call: the driver does the same.
     ///
     /// # Errors
     ///

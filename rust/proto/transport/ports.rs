@@ -143,7 +143,8 @@ pub trait Env {
     fn atomic_write(&mut self, rkey: Rkey, address: u64, data: Self::Data<'_>)
         -> Result<(), Fault>;
 
-    /// Makes earlier writes visible or persistent.
+    /// Makes earlier writes visible or persistent. What takes long is begun, refused with
+    /// [`Fault::Busy`] and found done when the peer asks again.
     fn flush(&mut self, rkey: Rkey, address: u64, length: u32, feth: Feth) -> Result<(), Fault>;
 
     /// Invalidates a key on behalf of the peer.

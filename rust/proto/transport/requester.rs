@@ -80,6 +80,26 @@ pub(super) struct Recovery {
     pub(super) drops_early: u8,
 }
 
+/// The sending half.
+///
+/// # Invariants
+///
+/// While requests are started or go on (RTS, SQD), counting without end:
+///
+/// * `reported <= una_slot <= cursor.slot <= fresh <= posted`, but for a cursor that
+///   [`Requester::advance`] is about to pull along;
+/// * `una <= acked <= high` and `una <= cursor.psn <= high`, within 2^23 of each other;
+/// * `una` is `una_done` packets into `una_slot`;
+/// * `early` holds numbers after `una` and less than [`super::EARLY_SLOTS`] away, each beyond the
+///   `progress` of its slot;
+/// * `sent_count - done_count` is the number of message packets that are not acknowledged and of
+///   other requests that are not complete;
+/// * `fresh - una_slot` is at most the window and the initiator depth together, so that a walk from
+///   one to the other is short;
+/// * something is under way only while a timer runs or [`Requester::poll`] has something to give.
+///
+/// In the error states all that counts is `reported`, `una_slot` (the next to be flushed) and
+/// `posted`.
 pub(super) struct Requester<B> {
     pub(super) ring: Ring<B>,
     pub(super) reported: u32,
@@ -104,9 +124,11 @@ pub(super) struct Requester<B> {
     pub(super) retry: Retry,
     /// The driver cannot get at a payload: nothing is sent before.
     pub(super) busy_until: Option<Instant>,
+    /// New packets without AckReq since the last with it.
     quiet: u32,
     /// The slot that failed, and how; what is posted after it is flushed.
     pub(super) failure: Option<(u32, WcStatus)>,
+    /// That all is drained has been said.
     drained: bool,
 }
 
@@ -381,7 +403,10 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         }
         match slot.kind {
             // What it does may take away what earlier ones still need.
-            Kind::Local => !slot.wr.fence || self.una_slot == self.cursor.slot,
+            Kind::Local => {
+                let under_way = self.fresh.wrapping_sub(self.una_slot);
+                under_way == 0 || (!slot.wr.fence && under_way < context.config.window)
+            }
             Kind::Message => self.has_window(context),
             Kind::Response => {
                 self.has_window(context)
@@ -600,6 +625,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             psn: self.una,
         };
         self.recovery.head = false;
+        self.recovery.missing = false;
         self.retry.forget_timed();
     }
 

@@ -155,10 +155,10 @@ impl<R: DerefMut<Target = [Resource]>> Resources<R> {
         self.end.wrapping_sub(self.used)
     }
 
-    /// Keeps a request, in place of the oldest if `depth` are kept; false if that one has not been
-    /// answered yet: the peer has more under way than it was allowed.
+    /// Makes room for another request, in place of the oldest if `depth` are kept; false if that
+    /// has not been answered yet: the peer has more under way than it was allowed.
     #[must_use]
-    pub(super) fn keep(&mut self, resource: Resource, depth: u32) -> bool {
+    pub(super) fn make_room(&mut self, depth: u32) -> bool {
         let depth = depth.min(self.capacity());
         if depth == 0 {
             return false;
@@ -168,11 +168,16 @@ impl<R: DerefMut<Target = [Resource]>> Resources<R> {
             if self.get(oldest).is_some_and(|kept| kept.first.is_pending()) {
                 return false;
             }
-            if self.current == Some(oldest) {
-                self.current = None;
-            }
             self.used = self.used.saturating_sub(1);
+            if self.current == Some(oldest) {
+                self.seek();
+            }
         }
+        true
+    }
+
+    /// Keeps a request; [`Self::make_room`] was asked before.
+    pub(super) fn keep(&mut self, resource: Resource) {
         let count = self.end;
         if let Some(place) = self.get(count) {
             *place = resource;
@@ -180,17 +185,8 @@ impl<R: DerefMut<Target = [Resource]>> Resources<R> {
         self.end = count.wrapping_add(1);
         self.used = self.used.saturating_add(1);
         if self.current.is_none() {
-            self.seek();
+            self.current = Some(count);
         }
-        true
-    }
-
-    /// Whether another request can be kept; see [`Self::keep`].
-    pub(super) fn has_room(&mut self, depth: u32) -> bool {
-        let depth = depth.min(self.capacity());
-        let oldest = self.oldest();
-        self.used < depth
-            || (depth != 0 && !self.get(oldest).is_some_and(|kept| kept.first.is_pending()))
     }
 
     /// The oldest that has an answer due.

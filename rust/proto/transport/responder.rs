@@ -166,6 +166,15 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
         self.end_receive(WcStatus::Flushed, env);
     }
 
+    pub(super) fn holds_early(&self) -> bool {
+        !self.early.is_empty()
+    }
+
+    /// The queue pair has to fail, for a reason from outside.
+    pub(super) fn fail(&mut self) {
+        self.failure = Some(Event::Failed);
+    }
+
     /// Whether the queue pair has to fail.
     #[inline]
     pub(super) fn has_failed(&self) -> bool {

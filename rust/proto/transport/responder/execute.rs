@@ -316,24 +316,22 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
     fn check_response(&mut self, allowed: bool, context: &Context) -> Result<(), Refusal> {
         let depth = u32::from(context.attributes.max_dest_rd_atomic);
         let idle = matches!(self.message, Message::Idle);
-        if !idle || !allowed || !self.resources.has_room(depth) {
+        if !idle || !allowed || !self.resources.make_room(depth) {
             return Err(INVALID);
         }
         Ok(())
     }
 
     /// Keeps a request that was done, so that it is answered.
-    fn keep(&mut self, packets: u32, answer: Answer, context: &Context) -> Result<Done, Refusal> {
-        let resource = Resource::new(self.expected, packets, self.msn.next(), answer);
-        let depth = u32::from(context.attributes.max_dest_rd_atomic);
-        if !self.resources.keep(resource, depth) {
-            return Err(INVALID);
-        }
-        Ok(Done {
+    fn keep(&mut self, packets: u32, answer: Answer) -> Done {
+        let msn = self.msn.next();
+        self.resources
+            .keep(Resource::new(self.expected, packets, msn, answer));
+        Done {
             numbers: packets,
             finished: true,
             answered: true,
-        })
+        }
     }
 
     fn read<E: Env>(
@@ -356,11 +354,8 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
             address: reth.address,
             length: reth.length,
         };
-        self.keep(
-            context.attributes.path_mtu.packets(reth.length),
-            answer,
-            context,
-        )
+        let packets = context.attributes.path_mtu.packets(reth.length);
+        Ok(self.keep(packets, answer))
     }
 
     fn atomic<E: Env>(
@@ -378,7 +373,7 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
         let value = env
             .atomic(eth.rkey, eth.address, operation)
             .map_err(Refusal::remote)?;
-        self.keep(1, Answer::Value(value), context)
+        Ok(self.keep(1, Answer::Value(value)))
     }
 
     fn flush<E: Env>(
@@ -399,7 +394,7 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
         }
         env.flush(reth.rkey, reth.address, reth.length, feth)
             .map_err(Refusal::remote)?;
-        self.keep(1, Answer::Done, context)
+        Ok(self.keep(1, Answer::Done))
     }
 
     fn atomic_write<E: Env>(
@@ -416,7 +411,7 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
         }
         env.atomic_write(reth.rkey, reth.address, data)
             .map_err(Refusal::remote)?;
-        self.keep(1, Answer::Done, context)
+        Ok(self.keep(1, Answer::Done))
     }
 
     /// A datagram's receive completion; see [`super::datagram`].
