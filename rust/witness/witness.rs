@@ -15,7 +15,7 @@ use oxe_proto::{
         error::{Fault, WcStatus},
         ports::{Atomic, Env, Right, Taken},
         state::ModifyError,
-        wr::{Completion, EarlyIndex, RecvCompletion, SendWr, SlotIndex, Transmit},
+        wr::{Burst, Completion, EarlyIndex, RecvCompletion, SendWr, SlotIndex, Transmit},
         Engine, Event, PostError, Resource, SendSlot, Storage, Verdict,
     },
     types::{Instant, Rkey, SrqNumber},
@@ -201,6 +201,17 @@ pub fn poll_transmit(
     env: &mut Nothing,
 ) -> Option<Transmit> {
     engine.poll_transmit(now, env)
+}
+
+/// [`Engine::poll_burst`].
+#[inline(never)]
+pub fn poll_burst(
+    engine: &mut Witness<'_>,
+    now: Instant,
+    most: u32,
+    env: &mut Nothing,
+) -> Option<Burst> {
+    engine.poll_burst(now, most, env)
 }
 
 /// [`Engine::poll_completion`].

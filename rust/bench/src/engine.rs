@@ -44,8 +44,8 @@ use oxe_witness::{
     handle_packet,
     modify,
     new,
+    poll_burst,
     poll_completion,
-    poll_transmit,
     post_send,
     Nothing,
     Witness, //
@@ -124,8 +124,8 @@ fn carry(head: &mut [u8; MAX_HEADER_BYTES], packet: &Packet, receiver: &mut Side
     assert_eq!(verdict, Verdict::Done);
 }
 
-/// Sends `packets` packets in messages of `length` bytes and answers them.
-fn stream(op: SendOp, length: u32, packets: u64) {
+/// Sends `packets` packets in messages of `length` bytes, `most` at a time, and answers them.
+fn stream(op: SendOp, length: u32, most: u32, packets: u64) {
     let (mut slots_a, mut slots_b) = ([SendSlot::default(); 64], [SendSlot::default(); 64]);
     let (mut kept_a, mut kept_b) = ([Resource::default(); 16], [Resource::default(); 16]);
     let mut requester = Side::new(&mut slots_a, &mut kept_a);
@@ -134,20 +134,18 @@ fn stream(op: SendOp, length: u32, packets: u64) {
     let mut left = packets;
     loop {
         while post_send(&mut requester.engine, SendWr::new(op, length)).is_ok() {}
-        // A burst, then its acknowledgement.
-        for _ in 0..64 {
-            let Some(transmit) = poll_transmit(&mut requester.engine, NOW, &mut requester.env)
-            else {
-                break;
-            };
-            carry(&mut head, &transmit.packet, &mut responder);
-            left -= 1;
-            if left == 0 {
-                return;
+        // As much as the window allows, then its acknowledgement.
+        while let Some(burst) = poll_burst(&mut requester.engine, NOW, most, &mut requester.env) {
+            for number in 0..burst.count() {
+                carry(&mut head, &burst.packet(number).packet, &mut responder);
+                left -= 1;
+                if left == 0 {
+                    return;
+                }
             }
         }
-        while let Some(transmit) = poll_transmit(&mut responder.engine, NOW, &mut responder.env) {
-            carry(&mut head, &transmit.packet, &mut requester);
+        while let Some(burst) = poll_burst(&mut responder.engine, NOW, most, &mut responder.env) {
+            carry(&mut head, &burst.first().packet, &mut requester);
         }
         while let Some(completion) = poll_completion(&mut requester.engine) {
             black_box(completion);
@@ -163,15 +161,20 @@ const WRITE: SendOp = SendOp::Write {
 
 /// WRITEs so long that nearly all packets are middle ones.
 pub(crate) fn long_writes(packets: u64) {
-    stream(WRITE, 1 << 30, packets);
+    stream(WRITE, 1 << 30, 1, packets);
+}
+
+/// The same, taken from the requester in bursts as long as it gives them.
+pub(crate) fn bursts(packets: u64) {
+    stream(WRITE, 1 << 30, u32::MAX, packets);
 }
 
 /// WRITEs of one packet each.
 pub(crate) fn short_writes(packets: u64) {
-    stream(WRITE, 64, packets);
+    stream(WRITE, 64, 1, packets);
 }
 
 /// SENDs of one packet each.
 pub(crate) fn short_sends(packets: u64) {
-    stream(SendOp::Send(Tail::None), 64, packets);
+    stream(SendOp::Send(Tail::None), 64, 1, packets);
 }

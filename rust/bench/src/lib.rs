@@ -76,6 +76,10 @@ pub const PATHS: &[Path] = &[
         run: engine::long_writes,
     },
     Path {
+        name: "WRITE middle in bursts, both sides and headers",
+        run: engine::bursts,
+    },
+    Path {
         name: "WRITE only, both sides and headers",
         run: engine::short_writes,
     },

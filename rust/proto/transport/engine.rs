@@ -23,6 +23,7 @@ use super::{
         State, //
     },
     wr::{
+        Burst,
         Completion,
         EarlyIndex,
         Payload,
@@ -200,8 +201,8 @@ impl<S: Storage> Engine<S> {
         self.settle(env);
     }
 
-    /// The payload of the packet that [`Self::poll_transmit`] has just given cannot be had. It was
-    /// not sent.
+    /// The payload of a packet that [`Self::poll_transmit`] or [`Self::poll_burst`] has just given
+    /// cannot be had. It was not sent, nor any behind it.
     pub fn payload_fault<E: Env>(
         &mut self,
         now: Instant,
@@ -241,24 +242,30 @@ impl<S: Storage> Engine<S> {
     /// The next packet to send.
     #[inline]
     pub fn poll_transmit<E: Env>(&mut self, now: Instant, env: &mut E) -> Option<Transmit> {
+        self.poll_burst(now, 1, env).map(|burst| *burst.first())
+    }
+
+    /// The next packets to send, `most` (at least one) at most.
+    #[inline]
+    pub fn poll_burst<E: Env>(&mut self, now: Instant, most: u32, env: &mut E) -> Option<Burst> {
         // In turn, if both halves have something to say.
         if self.responder.is_pending() && !self.requester_first {
             self.requester_first = true;
-            let transmit = self.responder.poll(env, &self.context);
-            if transmit.is_some() {
-                return transmit;
+            let burst = self.responder.poll(most, env, &self.context);
+            if burst.is_some() {
+                return burst;
             }
         }
         self.requester_first = false;
         if self.context.state.continues_requests() {
-            let transmit = self.requester.poll(now, env, &self.context);
-            if transmit.is_some() {
-                return transmit;
+            let burst = self.requester.poll(now, most, env, &self.context);
+            if burst.is_some() {
+                return burst;
             }
             self.settle(env);
         }
         if self.responder.is_pending() {
-            return self.responder.poll(env, &self.context);
+            return self.responder.poll(most, env, &self.context);
         }
         None
     }

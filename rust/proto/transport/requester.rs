@@ -31,6 +31,7 @@ use super::{
     state::State,
     window::Window,
     wr::{
+        Burst,
         Completion,
         SendOp,
         SendWr,
@@ -276,33 +277,36 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         }
     }
 
-    /// The next packet, if one may go out now.
+    /// The next packets, `most` of them at most, if any may go out now.
     #[inline]
     pub(super) fn poll<E: Env>(
         &mut self,
         now: Instant,
+        most: u32,
         env: &mut E,
         context: &Context,
-    ) -> Option<Transmit> {
+    ) -> Option<Burst> {
         if self.retry.waits_for_receiver() || self.failure.is_some() || self.busy_until.is_some() {
             return None;
         }
-        let transmit = if self.recovery.head {
+        let burst = if self.recovery.head {
             self.recovery.head = false;
-            self.resend_head(env, context)
-                .or_else(|| self.step_slowly(now, env, context))
+            match self.resend_head(env, context) {
+                Some(transmit) => Some(Burst::new(transmit, 1)),
+                None => self.step_slowly(now, most, env, context),
+            }
         } else {
-            self.step(now, env, context)
+            self.step(now, most, env, context)
         };
-        if transmit.is_some() {
-            self.sent_one(now, context);
+        if burst.is_some() {
+            self.sent_some(now, context);
         }
-        transmit
+        burst
     }
 
-    /// A packet goes out: somebody has to answer it, or it is done.
+    /// Packets go out: somebody has to answer them, or they are done.
     #[inline]
-    fn sent_one(&mut self, now: Instant, context: &Context) {
+    fn sent_some(&mut self, now: Instant, context: &Context) {
         if context.config.qp_type.is_reliable() {
             self.retry
                 .arm(now, &context.attributes, context.config.min_probe);
@@ -314,25 +318,32 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
 
     /// Sends from the cursor.
     #[inline]
-    fn step<E: Env>(&mut self, now: Instant, env: &mut E, context: &Context) -> Option<Transmit> {
+    fn step<E: Env>(
+        &mut self,
+        now: Instant,
+        most: u32,
+        env: &mut E,
+        context: &Context,
+    ) -> Option<Burst> {
         // The usual case: on with a message whose packets go out for the first time.
         let is_new = self.cursor.psn == self.high;
         if self.cursor.sent != 0 && is_new && self.cursor.slot != self.posted {
             let slot = self.ring.get(self.cursor.slot)?;
             if slot.kind == Kind::Message && slot.refused.is_none() {
-                return self.send_message(now, env, context);
+                return self.send_message(now, most, env, context);
             }
         }
-        self.step_slowly(now, env, context)
+        self.step_slowly(now, most, env, context)
     }
 
     #[inline(never)]
     fn step_slowly<E: Env>(
         &mut self,
         now: Instant,
+        most: u32,
         env: &mut E,
         context: &Context,
-    ) -> Option<Transmit> {
+    ) -> Option<Burst> {
         let mut locals = 0;
         loop {
             if self.cursor.slot == self.posted {
@@ -382,7 +393,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                     } else if self.skip_acknowledged(packets) {
                         continue;
                     }
-                    return self.send_message(now, env, context);
+                    return self.send_message(now, most, env, context);
                 }
                 Kind::Response => {
                     if is_fresh {
@@ -418,7 +429,14 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
 
     #[inline]
     fn has_window(&self, context: &Context) -> bool {
-        self.sent_count.wrapping_sub(self.done_count) < context.config.window
+        self.room(context) != 0
+    }
+
+    /// Request packets that may go out before one is answered.
+    #[inline]
+    fn room(&self, context: &Context) -> u32 {
+        let under_way = self.sent_count.wrapping_sub(self.done_count);
+        context.config.window.saturating_sub(under_way)
     }
 
     /// The slot under the cursor gets its numbers.
@@ -472,52 +490,60 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         all
     }
 
-    /// The next packet of the message under the cursor.
+    /// The next packets of the message under the cursor.
     #[inline(always)]
     fn send_message<E: Env>(
         &mut self,
         now: Instant,
+        most: u32,
         env: &mut E,
         context: &Context,
-    ) -> Option<Transmit> {
+    ) -> Option<Burst> {
         let is_new = self.cursor.psn == self.high;
-        if is_new && !self.has_window(context) {
+        let room = self.room(context);
+        if is_new && room == 0 {
             return None;
         }
         let slot = self.ring.get(self.cursor.slot)?;
         let (psn, number) = (self.cursor.psn, self.cursor.sent);
         let index = self.ring.index(self.cursor.slot);
-        let is_last = number.wrapping_add(1) == slot.packets;
+        let left = slot.packets.wrapping_sub(number);
+        let is_last = left == 1;
+        let mut count = 1;
         let mut transmit = if number != 0 && !is_last {
+            if is_new {
+                let loud = QUIET_PACKETS.saturating_sub(self.quiet).max(1);
+                count = most.min(room).min(loud).min(left.wrapping_sub(1)).max(1);
+            }
             segment::middle(&slot.wr, index, number, psn, context)
         } else {
             segment::message(&slot.wr, index, number, is_last, psn, context)
         };
-        self.cursor.psn = psn.next();
-        self.cursor.sent = number.wrapping_add(1);
+        self.cursor.psn = psn.plus(count);
+        self.cursor.sent = number.wrapping_add(count);
         if is_last {
             self.next_slot();
         }
         if is_new {
             self.high = self.cursor.psn;
-            self.sent_count = self.sent_count.wrapping_add(1);
+            self.sent_count = self.sent_count.wrapping_add(count);
         } else {
             context.observe(env, Observation::Retransmitted(psn));
         }
-        if context.config.qp_type.is_reliable() && self.wants_ack(is_last, context) {
+        if context.config.qp_type.is_reliable() && self.wants_ack(count, is_last, context) {
             transmit.packet.ack_req = true;
             if is_new {
-                self.retry.time(psn, now);
+                self.retry.time(self.high.minus(1), now);
             }
         }
-        Some(transmit)
+        Some(Burst::new(transmit, count))
     }
 
-    /// Whether the packet before the cursor is to be acknowledged: where the sender would otherwise
-    /// come to rest, and now and then in between.
+    /// Whether the packet before the cursor, the last of `count`, is to be acknowledged: where the
+    /// sender would otherwise come to rest, and now and then in between.
     #[inline]
-    fn wants_ack(&mut self, is_last: bool, context: &Context) -> bool {
-        self.quiet = self.quiet.saturating_add(1);
+    fn wants_ack(&mut self, count: u32, is_last: bool, context: &Context) -> bool {
+        self.quiet = self.quiet.saturating_add(count);
         let wants = self.quiet >= QUIET_PACKETS.min(context.config.window >> 2)
             || !self.has_window(context)
             || (is_last && !self.goes_on(context));
@@ -542,7 +568,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         now: Instant,
         env: &mut E,
         context: &Context,
-    ) -> Option<Transmit> {
+    ) -> Option<Burst> {
         let index = self.ring.index(self.cursor.slot);
         let is_new = self.cursor.psn == self.high;
         let from = self.cursor.sent;
@@ -572,7 +598,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             context.observe(env, Observation::Retransmitted(psn));
         }
         self.quiet = 0;
-        Some(transmit)
+        Some(Burst::new(transmit, 1))
     }
 
     /// The packet at `una` again: of a message that one; of a READ what is missing up to the next

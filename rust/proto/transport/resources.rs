@@ -10,6 +10,7 @@ use super::{
     context::Context,
     segment::position,
     wr::{
+        Burst,
         Payload,
         Transmit, //
     },
@@ -288,8 +289,8 @@ impl<R: DerefMut<Target = [Resource]>> Resources<R> {
         self.current.is_some()
     }
 
-    /// The next packet of the answers, oldest request first.
-    pub(super) fn poll(&mut self, context: &Context) -> Option<Transmit> {
+    /// The next packets of the answers, oldest request first; `most` at most.
+    pub(super) fn poll(&mut self, most: u32, context: &Context) -> Option<Burst> {
         let count = self.current?;
         let kept = self.get(count)?;
         let repeating = kept.again.is_pending();
@@ -299,15 +300,19 @@ impl<R: DerefMut<Target = [Resource]>> Resources<R> {
             &mut kept.first
         };
         let number = due.next;
-        let is_last = number.wrapping_add(1) == due.to;
-        let position = position(number.wrapping_sub(due.start), is_last);
-        due.next = number.wrapping_add(1);
+        let left = due.to.saturating_sub(number);
+        let position = position(number.wrapping_sub(due.start), left == 1);
+        let packets = match position {
+            Position::Middle => most.min(left.saturating_sub(1)).max(1),
+            _ => 1,
+        };
+        due.next = number.wrapping_add(packets);
         let kept = *kept;
         self.repeating = repeating;
         if !kept.is_pending() {
             self.seek();
         }
-        Some(kept.packet(number, position, context))
+        Some(Burst::new(kept.packet(number, position, context), packets))
     }
 
     /// The memory of an answer's packet could not be read: that packet is due again, if `later`;

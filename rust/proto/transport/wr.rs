@@ -145,13 +145,58 @@ pub enum Payload {
 ///
 /// The driver emits the headers ([`Packet::emit`]), copies the payload behind them and is done with
 /// both before it calls the engine again. If it cannot get at the payload it says so
-/// (`payload_fault`); if it cannot send, the packet is lost as any other.
+/// (`payload_fault`), and of a burst sends none of the packets behind it; if it cannot send, the packet is lost as any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
     /// Headers.
     pub packet: Packet,
     /// Data.
     pub payload: Payload,
+}
+
+/// Packets to send that differ from one to the next by their number and the place of their data
+/// only: from the middle of a message, each of the path MTU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// The first.
+    first: Transmit,
+    /// How many.
+    count: u32,
+}
+
+impl Burst {
+    /// A burst that begins with `first`.
+    #[inline]
+    pub(super) const fn new(first: Transmit, count: u32) -> Self {
+        Self { first, count }
+    }
+
+    /// How many packets it has; at least one.
+    #[inline]
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Its first packet.
+    #[inline]
+    pub const fn first(&self) -> &Transmit {
+        &self.first
+    }
+
+    /// Its packet `number`, counted from 0. The last one alone may ask for an acknowledgement.
+    #[inline]
+    pub const fn packet(&self, number: u32) -> Transmit {
+        let mut transmit = self.first;
+        let bytes = transmit.packet.data_bytes.wrapping_mul(number);
+        transmit.packet.psn = transmit.packet.psn.plus(number);
+        transmit.packet.ack_req &= number.wrapping_add(1) == self.count;
+        match &mut transmit.payload {
+            Payload::None => {}
+            Payload::Local { offset, .. } => *offset = offset.wrapping_add(bytes),
+            Payload::Remote { address, .. } => *address = address.wrapping_add(bytes as u64),
+        }
+        transmit
+    }
 }
 
 /// The end of a send work request.

@@ -16,6 +16,7 @@ use crate::{
             NO_LIMIT, //
         },
         wr::{
+            Burst,
             Payload,
             Transmit, //
         },
@@ -86,17 +87,18 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
         self.reply != Reply::None || self.resources.is_pending()
     }
 
-    /// The next packet to the peer.
+    /// The next packets to the peer, `most` of them at most.
     pub(in crate::transport) fn poll<E: Env>(
         &mut self,
+        most: u32,
         env: &mut E,
         context: &Context,
-    ) -> Option<Transmit> {
+    ) -> Option<Burst> {
         if self.busy_until.is_some() {
             return None;
         }
         if self.resources.is_pending() {
-            return self.resources.poll(context);
+            return self.resources.poll(most, context);
         }
         let expected = self.expected;
         let (syndrome, psn) = match self.reply {
@@ -114,10 +116,11 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
             syndrome,
             msn: self.msn,
         };
-        Some(Transmit {
+        let transmit = Transmit {
             packet: context.packet(Op::Acknowledge(aeth), psn, 0),
             payload: Payload::None,
-        })
+        };
+        Some(Burst::new(transmit, 1))
     }
 
     /// The memory of an answer cannot be read.
