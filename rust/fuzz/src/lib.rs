@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod engine;
 pub mod icrc_mask;
 pub mod input;
 pub mod packet_parse;
@@ -18,6 +19,7 @@ pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
 pub const TARGETS: &[Target] = &[
+    ("engine", engine::run),
     ("icrc_mask", icrc_mask::run),
     ("packet_parse", packet_parse::run),
 ];

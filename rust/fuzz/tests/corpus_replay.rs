@@ -52,6 +52,11 @@ fn each_target_has_its_corpus() {
 }
 
 #[test]
+fn engine() {
+    replay("engine");
+}
+
+#[test]
 fn icrc_mask() {
     replay("icrc_mask");
 }
