@@ -405,6 +405,12 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         }
         while let Some(expired) = self.retry.expired(now) {
             let una = self.una;
+            if self.busy_until.is_some() && expired != Expired::Rnr {
+                // It is our own data that is waited for.
+                self.retry
+                    .rearm(now, &context.attributes, context.config.min_probe);
+                continue;
+            }
             match expired {
                 Expired::Rnr => {
                     self.recovery.tried = Some(una);

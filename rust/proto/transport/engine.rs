@@ -168,9 +168,6 @@ impl<S: Storage> Engine<S> {
         env: &mut E,
     ) -> Verdict {
         let context = &self.context;
-        if context.state == State::Rtr {
-            self.events.add_once(Event::CommunicationEstablished);
-        }
         let verdict = match context.config.qp_type {
             QpType::Rc | QpType::XrcTgt => {
                 self.responder.handle_reliable(packet, data, env, context)
@@ -188,6 +185,9 @@ impl<S: Storage> Engine<S> {
                 Verdict::Done
             }
         };
+        if context.state == State::Rtr && self.responder.has_served() {
+            self.events.add_once(Event::CommunicationEstablished);
+        }
         self.settle(env);
         verdict
     }

@@ -664,6 +664,10 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             psn,
         };
         self.retry.forget_timed();
+        if psn == self.una {
+            // Nothing was sent that could be answered.
+            self.retry.stop();
+        }
         if !context.config.qp_type.is_reliable() {
             // It had counted as done.
             self.una_slot = count;

@@ -102,6 +102,8 @@ pub(super) struct Responder<R> {
     early: Window,
     /// The driver cannot get at a payload: nothing is sent before.
     busy_until: Option<Instant>,
+    /// A request was done.
+    served: bool,
     /// Why the queue pair has to fail.
     failure: Option<Event>,
 }
@@ -118,6 +120,7 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
             told: false,
             early: Window::new(),
             busy_until: None,
+            served: false,
             failure: None,
         })
     }
@@ -127,9 +130,9 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
         self.expected = Psn::default();
         self.msn = Msn::default();
         self.receive = None;
-        self.halt();
-        self.reply = Reply::None;
+        self.silence();
         self.failure = None;
+        self.served = false;
     }
 
     /// The first number to expect.
@@ -164,6 +167,12 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
     /// Ends the current receive request, if there is one, since the queue pair failed.
     pub(super) fn flush_current<E: Env>(&mut self, env: &mut E) {
         self.end_receive(WcStatus::Flushed, env);
+    }
+
+    /// Whether any request was done since RESET.
+    #[inline]
+    pub(super) fn has_served(&self) -> bool {
+        self.served
     }
 
     pub(super) fn holds_early(&self) -> bool {

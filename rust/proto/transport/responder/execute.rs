@@ -424,6 +424,7 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
         env: &mut E,
     ) {
         self.receive = None;
+        self.served = true;
         env.complete_receive(RecvCompletion {
             status: WcStatus::Success,
             kind: RecvKind::Send,

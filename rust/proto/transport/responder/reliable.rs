@@ -77,6 +77,7 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
             self.msn = self.msn.next();
         }
         self.told = false;
+        self.served = true;
         if done.answered {
             self.reply.answered();
         } else {

@@ -48,7 +48,7 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
         // A message may start at any number: what lies between is lost.
         self.expected = packet.psn.next();
         match self.execute(packet, data, env, context) {
-            Ok(_) => {}
+            Ok(_) => self.served = true,
             Err(Refusal::NotReady) => {
                 context.observe(env, Observation::NoReceive);
                 self.message = Message::Idle;
