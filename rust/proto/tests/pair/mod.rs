@@ -124,41 +124,53 @@ impl Pair {
     pub fn run(&mut self, mut keep: impl FnMut(char, usize, &Packet) -> bool) {
         let mut counts = [0, 0];
         for _ in 0..20_000 {
-            let mut moved = false;
-            for from in ['a', 'b'] {
-                let (one, other) = if from == 'a' {
-                    (&mut self.a, &mut self.b)
-                } else {
-                    (&mut self.b, &mut self.a)
-                };
-                let packets = one.send(self.now);
-                moved |= !packets.is_empty();
-                self.now = self.now.after(Span::from_micros(5));
-                for (packet, data) in packets {
-                    let count = &mut counts[usize::from(from == 'b')];
-                    let arrives = keep(from, *count, &packet);
-                    *count += 1;
-                    self.log.push((from, packet, arrives));
-                    if arrives {
-                        other.receive(self.now, packet, data);
-                    }
-                }
-            }
-            if moved {
-                continue;
-            }
-            let next = [self.a.engine.next_timeout(), self.b.engine.next_timeout()];
-            let Some(next) = next.into_iter().flatten().min() else {
+            let moves = self.step(|from, packet| {
+                let count = &mut counts[usize::from(from == 'b')];
+                *count += 1;
+                keep(from, *count - 1, packet)
+            });
+            if !moves {
                 return;
-            };
-            self.now = self.now.max(next);
-            for side in [&mut self.a, &mut self.b] {
-                if side.engine.next_timeout().is_some_and(|t| t <= self.now) {
-                    side.engine.handle_timeout(self.now, &mut side.host);
-                }
             }
         }
         panic!("does not come to rest");
+    }
+
+    /// What each has to say reaches the other; if that is nothing, time passes until the next timer
+    /// runs out. False if there is none either.
+    pub fn step(&mut self, mut keep: impl FnMut(char, &Packet) -> bool) -> bool {
+        let mut moved = false;
+        for from in ['a', 'b'] {
+            let (one, other) = if from == 'a' {
+                (&mut self.a, &mut self.b)
+            } else {
+                (&mut self.b, &mut self.a)
+            };
+            let packets = one.send(self.now);
+            moved |= !packets.is_empty();
+            self.now = self.now.after(Span::from_micros(5));
+            for (packet, data) in packets {
+                let arrives = keep(from, &packet);
+                self.log.push((from, packet, arrives));
+                if arrives {
+                    other.receive(self.now, packet, data);
+                }
+            }
+        }
+        if moved {
+            return true;
+        }
+        let next = [self.a.engine.next_timeout(), self.b.engine.next_timeout()];
+        let Some(next) = next.into_iter().flatten().min() else {
+            return false;
+        };
+        self.now = self.now.max(next);
+        for side in [&mut self.a, &mut self.b] {
+            if side.engine.next_timeout().is_some_and(|t| t <= self.now) {
+                side.engine.handle_timeout(self.now, &mut side.host);
+            }
+        }
+        true
     }
 
     pub fn run_all(&mut self) {
