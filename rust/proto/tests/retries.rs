@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Peers that do not answer, or answer what makes no sense: when the requester gives up, and what
+//! it must not believe.
+
+mod pair;
+
+use oxe_proto::{
+    transport::{error::WcStatus, ports::Observation, state::State, Event},
+    types::{Instant, Psn, Span},
+    wire::{
+        aeth::{NakCode, Syndrome},
+        packet::Op,
+    },
+};
+use pair::{craft::*, pattern, Lone, Pair, Setup};
+
+fn timeout(code: u8) -> Span {
+    Span::from_nanos(4096 << code)
+}
+
+const NANO: Span = Span::from_nanos(1);
+
+fn less(span: Span) -> Span {
+    Span::from_nanos(span.as_nanos() - 1)
+}
+
+fn setup(timeout: u8, retry_cnt: u8) -> Setup {
+    Setup::with(|attributes| {
+        attributes.timeout = timeout;
+        attributes.retry_cnt = retry_cnt;
+    })
+}
+
+fn timeouts(lone: &Lone) -> usize {
+    lone.side
+        .host
+        .count(|o| matches!(o, Observation::AckTimeout(_)))
+}
+
+fn probes(lone: &Lone) -> usize {
+    lone.side.host.count(|o| matches!(o, Observation::Probe(_)))
+}
+
+#[test]
+fn a_dead_peer_is_given_up_after_all_retries_and_not_before() {
+    for code in [1, 5, 8, 12, 14, 18] {
+        // 7 is a number like the others.
+        for retry_cnt in 0..=7 {
+            let name = format!("timeout {code}, retries {retry_cnt}");
+            let mut lone = Lone::new(&setup(code, retry_cnt));
+            lone.side.post(write(0), pattern(1000, 1));
+            lone.side.post_wr(unsignalled(read(0), 600), vec![0; 600]);
+            lone.side.post(send(), b"abc".to_vec());
+            assert_eq!(lone.said().len(), 6, "{name}");
+            let all = timeout(code).times(u64::from(retry_cnt) + 1);
+            lone.sleep(less(all));
+            assert_eq!(lone.state(), State::Rts, "{name}");
+            assert_eq!(lone.side.statuses(), [], "{name}");
+            assert_eq!(timeouts(&lone), usize::from(retry_cnt), "{name}");
+            lone.sleep(NANO);
+            assert_eq!(lone.state(), State::Err, "{name}");
+            let ended = [
+                WcStatus::RetryExceeded,
+                WcStatus::Flushed,
+                WcStatus::Flushed,
+            ];
+            assert_eq!(lone.side.statuses(), ended, "{name}");
+            // What fails is reported in any case.
+            assert!(lone.side.done.iter().all(|done| done.reported));
+            assert_eq!(lone.side.events, [Event::Failed], "{name}");
+            assert_eq!(timeouts(&lone), usize::from(retry_cnt) + 1, "{name}");
+            assert_eq!(lone.side.engine.next_timeout(), None);
+
+            // Later ones end at once, a late answer changes nothing.
+            lone.side.post(send(), b"def".to_vec());
+            lone.give(4, ack(3), &[]);
+            assert_eq!(lone.said(), []);
+            assert_eq!(lone.side.statuses()[3..], [WcStatus::Flushed]);
+            assert_eq!(lone.side.engine.send_queue_len(), 0);
+        }
+    }
+}
+
+#[test]
+fn each_timeout_sends_everything_again() {
+    let mut lone = Lone::new(&setup(8, 3));
+    lone.side.post(write(0), pattern(1000, 1));
+    lone.side.post(read(0), vec![0; 600]);
+    let first = lone.said();
+    for _ in 0..3 {
+        let said = lone.wait(timeout(8));
+        let at = said.last().unwrap().0;
+        let last: Vec<_> = said.into_iter().filter(|said| said.0 == at).collect();
+        let last: Vec<_> = last.into_iter().map(|(_, n, op)| (n, op)).collect();
+        assert_eq!(last, first);
+    }
+}
+
+#[test]
+fn progress_fills_the_counter() {
+    let mut lone = Lone::new(&setup(8, 1));
+    for n in 0..10 {
+        lone.side.post(send(), b"abc".to_vec());
+        lone.said();
+        lone.sleep(timeout(8).plus(Span::from_micros(1)));
+        lone.give(n, ack(n as u32 + 1), &[]);
+        lone.said();
+    }
+    assert_eq!(timeouts(&lone), 10);
+    assert_eq!(lone.side.statuses(), [WcStatus::Success; 10]);
+    // Also progress within a message, and within a READ's answer.
+    lone.side.post(write(0), pattern(1000, 1));
+    lone.side.post(read(0), vec![0; 1000]);
+    lone.said();
+    for n in 10..14 {
+        lone.sleep(timeout(8).plus(Span::from_micros(1)));
+        lone.give(n, ack(10 + u32::from(n == 13)), &[]);
+    }
+    for n in 0..4 {
+        lone.sleep(timeout(8).plus(Span::from_micros(1)));
+        let data = if n == 3 { 232 } else { 256 };
+        lone.give(i64::from(n) + 14, response(n, 4, 12), &vec![0; data]);
+    }
+    lone.said();
+    assert_eq!(lone.side.statuses(), [WcStatus::Success; 12]);
+}
+
+#[test]
+fn progress_restarts_the_timer() {
+    let mut lone = Lone::new(&setup(8, 0));
+    lone.side.post(write(0), pattern(1000, 1));
+    lone.said();
+    lone.sleep(Span::from_nanos(timeout(8).as_nanos() * 9 / 10));
+    lone.give(1, ack(0), &[]);
+    lone.sleep(less(timeout(8)));
+    assert_eq!(lone.state(), State::Rts);
+    lone.sleep(NANO);
+    assert_eq!(lone.state(), State::Err);
+
+    // One that says nothing new does not.
+    let mut lone = Lone::new(&setup(8, 0));
+    lone.side.post(write(0), pattern(1000, 1));
+    lone.said();
+    lone.give(1, ack(0), &[]);
+    lone.sleep(Span::from_nanos(timeout(8).as_nanos() * 9 / 10));
+    lone.give(1, ack(0), &[]);
+    lone.sleep(Span::from_nanos(timeout(8).as_nanos() / 10 + 1));
+    assert_eq!(lone.state(), State::Err);
+}
+
+#[test]
+fn the_timer_runs_from_when_something_waits_for_an_answer() {
+    let mut lone = Lone::new(&setup(8, 0));
+    lone.side.post(send(), b"abc".to_vec());
+    lone.said();
+    lone.give(0, ack(1), &[]);
+    assert_eq!(lone.side.engine.next_timeout(), None);
+    lone.sleep(timeout(8).times(100));
+    lone.side.post(send(), b"abc".to_vec());
+    lone.sleep(less(timeout(8)));
+    assert_eq!(lone.state(), State::Rts);
+}
+
+#[test]
+fn no_timeout_is_never_an_end() {
+    let mut lone = Lone::new(&setup(0, 0));
+    lone.side.post(send(), b"abc".to_vec());
+    lone.said();
+    let said = lone.wait(Span::from_micros(3_600_000_000));
+    assert_eq!(lone.state(), State::Rts);
+    assert_eq!(timeouts(&lone), 0);
+    // But the peer is asked now and then.
+    assert!(said.len() > 100 && said.len() < 100_000, "{}", said.len());
+    lone.give(0, ack(1), &[]);
+    lone.said();
+    assert_eq!(lone.side.statuses(), [WcStatus::Success]);
+}
+
+#[test]
+fn probes_use_up_no_retry() {
+    for code in [12, 14, 18] {
+        let mut lone = Lone::new(&setup(code, 0));
+        lone.side.post(write(0), pattern(1000, 1));
+        lone.said();
+        let said = lone.wait(less(timeout(code)));
+        assert!(probes(&lone) >= 1, "{code}");
+        assert_eq!(said.len(), probes(&lone));
+        // Each is the oldest packet and asks for an answer; they become rarer.
+        assert!(said.iter().all(|(_, n, _)| *n == 0));
+        assert!(probes(&lone) < 20);
+        assert_eq!(lone.state(), State::Rts);
+        lone.give(3, ack(1), &[]);
+        lone.said();
+        assert_eq!(lone.side.statuses(), [WcStatus::Success]);
+        assert_eq!(timeouts(&lone), 0);
+    }
+}
+
+#[test]
+fn a_sequence_error_costs_a_retry() {
+    // Without any left it is the end.
+    let mut lone = Lone::new(&setup(14, 0));
+    lone.side.post(write(0), pattern(1000, 1));
+    lone.said();
+    lone.give(0, sequence_nak(0), &[]);
+    assert_eq!(lone.said(), []);
+    assert_eq!(lone.side.statuses(), [WcStatus::RetryExceeded]);
+    // With one, the one timeout after it is.
+    let mut lone = Lone::new(&setup(14, 1));
+    lone.side.post(write(0), pattern(1000, 1));
+    lone.said();
+    lone.give(0, sequence_nak(0), &[]);
+    assert!(!lone.said().is_empty());
+    assert_eq!(lone.state(), State::Rts);
+    lone.sleep(timeout(14));
+    assert_eq!(lone.state(), State::Err);
+    assert_eq!(timeouts(&lone), 1);
+    // Progress fills the counter here, too.
+    let mut lone = Lone::new(&setup(14, 1));
+    lone.side.post(write(0), pattern(1000, 1));
+    lone.said();
+    for n in 0..4 {
+        lone.give(n, sequence_nak(0), &[]);
+        assert!(lone.said().iter().any(|said| said.0 == n));
+    }
+    assert_eq!(lone.state(), State::Rts);
+}
+
+#[test]
+fn a_sequence_error_acknowledges_what_is_before_it() {
+    let mut lone = Lone::usual();
+    for n in 0..4 {
+        lone.side.post(write(0), vec![n; 300]);
+    }
+    lone.said();
+    lone.give(5, sequence_nak(2), &[]);
+    let said = lone.said();
+    assert_eq!(lone.side.statuses(), [WcStatus::Success; 2]);
+    assert_eq!(said[0], (5, Op::WriteLast(None)));
+    assert!(said.iter().all(|(n, _)| *n >= 5));
+}
+
+#[test]
+fn refusals_end_their_request_and_flush_the_rest() {
+    for (code, status) in [
+        (NakCode::InvalidRequest, WcStatus::RemoteInvalidRequest),
+        (NakCode::RemoteAccess, WcStatus::RemoteAccess),
+        (NakCode::RemoteOperational, WcStatus::RemoteOperation),
+    ] {
+        // At the first and at the second packet of the third request.
+        for at in [3, 4] {
+            let mut lone = Lone::usual();
+            lone.side.post_wr(unsignalled(write(0), 4), vec![1; 4]);
+            lone.side.post(write(0), pattern(300, 2));
+            lone.side
+                .post_wr(unsignalled(write(0), 600), pattern(600, 3));
+            lone.side.post(read(0), vec![0; 10]);
+            lone.side.post_wr(unsignalled(send(), 3), vec![1; 3]);
+            lone.said();
+            lone.give(at, nak(code, 2), &[]);
+            lone.side.post(send(), vec![1; 3]);
+            assert_eq!(lone.said(), []);
+            let ended = [
+                WcStatus::Success,
+                WcStatus::Success,
+                status,
+                WcStatus::Flushed,
+                WcStatus::Flushed,
+                WcStatus::Flushed,
+            ];
+            assert_eq!(lone.side.statuses(), ended);
+            let reported: Vec<_> = lone.side.done.iter().map(|done| done.reported).collect();
+            assert_eq!(reported, [false, true, true, true, true, true]);
+            assert_eq!(lone.state(), State::Err);
+            assert_eq!(lone.side.events, [Event::Failed]);
+            assert_eq!(lone.side.engine.next_timeout(), None);
+            lone.sleep(Span::from_micros(10_000_000));
+            assert_eq!(lone.side.done.len(), 6);
+        }
+    }
+}
+
+/// Three WRITEs are sent, one is acknowledged.
+fn one_of_three() -> Lone {
+    let mut lone = Lone::new(&setup(14, 3));
+    for n in 0..3 {
+        lone.side.post(write(0), vec![n; 4]);
+    }
+    assert_eq!(lone.said().len(), 3);
+    lone.give(0, ack(1), &[]);
+    lone.said();
+    lone
+}
+
+/// It still waits for two, and ends them when they are acknowledged.
+fn waits_for_two(mut lone: Lone, name: &str) {
+    assert_eq!(lone.said(), [], "{name}");
+    assert_eq!(lone.state(), State::Rts, "{name}");
+    assert_eq!(lone.side.statuses(), [WcStatus::Success], "{name}");
+    lone.give(2, ack(3), &[]);
+    lone.said();
+    assert_eq!(lone.side.statuses(), [WcStatus::Success; 3], "{name}");
+}
+
+fn every_answer() -> Vec<(Op, usize)> {
+    let mut all = vec![
+        (ack(1), 0),
+        (rnr(1, 1), 0),
+        (Op::AtomicAcknowledge(acknowledged(1), 7), 0),
+    ];
+    for code in 0..5 {
+        all.push((nak(NakCode::from_code(code).unwrap(), 1), 0));
+    }
+    for number in 0..3 {
+        all.push((response(number, 3, 1), 256));
+    }
+    all.push((response(0, 1, 1), 0));
+    all
+}
+
+#[test]
+fn answers_to_what_is_long_acknowledged_are_ignored() {
+    let half = i64::from(Psn::HALF);
+    for (op, bytes) in every_answer() {
+        for n in [0, -1, -6, -1000, 1 - half] {
+            let mut lone = one_of_three();
+            lone.give(n, op, &vec![0; bytes]);
+            waits_for_two(lone, &format!("{n} {op:?}"));
+        }
+    }
+}
+
+#[test]
+fn answers_to_what_was_never_sent_are_ignored() {
+    let half = i64::from(Psn::HALF);
+    for (op, bytes) in every_answer() {
+        for n in [3, 4, 100, 1 << 20, half - 1, half, half + 1] {
+            let mut lone = one_of_three();
+            lone.give(n, op, &vec![0; bytes]);
+            let host = &lone.side.host;
+            assert_eq!(
+                host.count(|o| matches!(o, Observation::StaleResponse(_))),
+                1
+            );
+            waits_for_two(lone, &format!("{n} {op:?}"));
+        }
+    }
+}
+
+#[test]
+fn with_nothing_outstanding_every_answer_is_ignored() {
+    for (op, bytes) in every_answer() {
+        for n in [-1, 0, 1] {
+            let mut lone = Lone::usual();
+            lone.give(n, op, &vec![0; bytes]);
+            assert_eq!(lone.said(), []);
+            assert_eq!(lone.state(), State::Rts);
+            assert_eq!(lone.side.engine.next_timeout(), None);
+        }
+    }
+}
+
+#[test]
+fn reserved_syndromes_are_ignored() {
+    for byte in (0x40..=0x5f).chain(0x65..=0xff) {
+        for n in [1, 2] {
+            let mut lone = one_of_three();
+            lone.give(n, Op::Acknowledge(aeth(Syndrome::from_byte(byte), 1)), &[]);
+            waits_for_two(lone, &format!("{byte:x}"));
+        }
+    }
+}
+
+#[test]
+fn credits_hold_nothing_back() {
+    for code in 0..32 {
+        let mut lone = Lone::usual();
+        lone.side.post(send(), b"abc".to_vec());
+        lone.said();
+        let op = Op::Acknowledge(aeth(Syndrome::Ack(code), 1));
+        assert_eq!(lone.ask(0, op, &[]), []);
+        for n in 0..10 {
+            lone.side.post(send(), vec![n; 3]);
+            lone.side.post(write_immediate(0), vec![n; 3]);
+        }
+        assert_eq!(lone.said().len(), 20, "{code}");
+        let op = Op::Acknowledge(aeth(Syndrome::Ack(code), 21));
+        assert_eq!(lone.ask(20, op, &[]), []);
+        assert_eq!(lone.side.statuses(), [WcStatus::Success; 21]);
+    }
+}
+
+#[test]
+fn the_count_of_messages_in_an_answer_does_not_matter() {
+    for msn in [0, 5, 0x7f_ffff, 0xff_ffff] {
+        let mut lone = Lone::usual();
+        lone.side.post(send(), b"abc".to_vec());
+        lone.side.post(send(), b"abc".to_vec());
+        lone.said();
+        assert_eq!(lone.ask(1, ack(msn), &[]), []);
+        assert_eq!(lone.side.statuses(), [WcStatus::Success; 2]);
+    }
+}
+
+#[test]
+fn late_answers_after_a_timeout_are_taken() {
+    let mut lone = Lone::new(&setup(8, 2));
+    lone.side.post(write(0), pattern(1000, 1));
+    lone.side.post(write(0), pattern(300, 1));
+    lone.said();
+    lone.sleep(timeout(8).times(2));
+    // The first answer, then those to what was sent again.
+    lone.give(5, ack(2), &[]);
+    for n in [0, 3, 5, 5] {
+        lone.give(n, ack(2), &[]);
+    }
+    lone.said();
+    assert_eq!(lone.side.statuses(), [WcStatus::Success; 2]);
+    assert_eq!(lone.side.engine.next_timeout(), None);
+    lone.side.post(send(), b"abc".to_vec());
+    assert_eq!(lone.said(), [(6, send_only())]);
+}
+
+#[test]
+fn a_lost_acknowledgement_is_got_over() {
+    for lost in 1..6 {
+        let mut pair = Pair::new(&setup(14, 7));
+        pair.b.host.receives.push_back(vec![0; 3]);
+        pair.a.post(send(), b"abc".to_vec());
+        pair.run(|from, count, _| from != 'b' || count >= lost);
+        assert_eq!(pair.a.statuses(), [WcStatus::Success]);
+        assert_eq!(pair.b.host.received.len(), 1);
+    }
+}
+
+#[test]
+fn time_may_jump() {
+    let mut lone = Lone::new(&setup(8, 7));
+    lone.side.post(send(), b"abc".to_vec());
+    lone.said();
+    // One late call is one timeout, however late it is.
+    for n in 1..=7 {
+        lone.now = lone.now.after(timeout(8).times(1000));
+        lone.side
+            .engine
+            .handle_timeout(lone.now, &mut lone.side.host);
+        lone.said();
+        assert_eq!(timeouts(&lone), n);
+        assert_eq!(lone.state(), State::Rts);
+    }
+    let end = Instant::from_nanos(u64::MAX);
+    lone.side.engine.handle_timeout(end, &mut lone.side.host);
+    assert_eq!(lone.state(), State::Err);
+}
