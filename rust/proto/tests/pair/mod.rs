@@ -11,7 +11,7 @@ pub mod lone;
 mod side;
 
 pub use self::{
-    host::Host,
+    host::{Faults, Host},
     lone::Lone,
     side::{Heap, Side},
 };
