@@ -269,7 +269,6 @@ fn one_that_does_not_fit_a_packet_is_refused() {
 }
 
 #[test]
-#[ignore = "engine: a datagram queue pair cannot be told the port's MTU"]
 fn one_may_be_as_long_as_the_ports_mtu() {
     // No modify of a datagram queue pair takes a path MTU: the port's counts.
     let setup = Setup {

@@ -6,7 +6,7 @@
 mod pair;
 
 use oxe_proto::{
-    transport::{error::WcStatus, ports::Observation, state::State, Event},
+    transport::{error::WcStatus, ports::Observation, state::State, Event, EARLY_SLOTS},
     types::Psn,
     wire::{aeth::NakCode, packet::Op},
 };
@@ -150,7 +150,7 @@ fn only_so_many_ahead_are_held() {
 
 #[test]
 fn never_more_than_the_slots_are_held() {
-    let mut lone = with_limit(1 << 20);
+    let mut lone = with_limit(EARLY_SLOTS);
     for n in [
         1,
         1022,
@@ -170,7 +170,7 @@ fn never_more_than_the_slots_are_held() {
 
 #[test]
 fn a_long_gap_closes_from_a_full_window() {
-    let mut lone = with_limit(1 << 20);
+    let mut lone = with_limit(EARLY_SLOTS);
     for n in (1..1024).rev() {
         lone.give_quietly(n, write_only(0, 1), &[n as u8]);
     }

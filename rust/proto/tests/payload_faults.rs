@@ -154,7 +154,6 @@ fn data_that_is_busy_when_sent_again_is_waited_for() {
 }
 
 #[test]
-#[ignore = "engine: a busy payload uses up retries"]
 fn waiting_for_ones_own_data_uses_up_no_retry() {
     // The peer cannot answer what it was never sent.
     let setup = Setup::with(|attributes| {

@@ -166,7 +166,6 @@ fn only_the_hole_in_a_response_is_asked_for_again() {
 }
 
 #[test]
-#[ignore = "engine: a record of an early response stays behind"]
 fn what_is_put_in_place_twice_leaves_no_trace() {
     for packets in 1015..1030 {
         // Of the second READ one response comes early, then both in order, then the first READ's.
@@ -578,7 +577,6 @@ fn a_long_read_is_asked_for_in_parts() {
 }
 
 #[test]
-#[ignore = "engine: each part of a READ takes a place of the window"]
 fn long_reads_leave_the_window_open() {
     let setup = Setup {
         window: 1,

@@ -136,7 +136,6 @@ fn the_first_good_packet_before_ready_to_send_is_told_once() {
 }
 
 #[test]
-#[ignore = "engine: a wrong Q_Key counts as communication"]
 fn a_datagram_with_a_wrong_key_is_not_the_first_good_packet() {
     let setup = Setup {
         qp_type: QpType::Ud,
@@ -250,7 +249,6 @@ fn unreliable_messages_under_way_are_finished_while_draining() {
 }
 
 #[test]
-#[ignore = "engine: SQD to SQD forgets who wants the event"]
 fn a_change_while_draining_does_not_lose_the_event() {
     let mut lone = Lone::usual();
     lone.side.post(write(0), vec![1; 4]);
@@ -301,7 +299,6 @@ fn a_timeout_can_be_changed_while_draining() {
 }
 
 #[test]
-#[ignore = "engine: a READ hangs when max_rd_atomic becomes 0"]
 fn a_read_that_waits_when_reads_are_no_longer_agreed_fails() {
     let mut lone = Lone::usual();
     lone.side.go(State::Sqd);
@@ -542,7 +539,6 @@ fn reset_forgets_everything() {
 }
 
 #[test]
-#[ignore = "engine: answers due before a refusal outlive RESET"]
 fn reset_forgets_a_refusal_that_was_not_sent() {
     let mut lone = Lone::usual();
     lone.give(0, read_request(0, 600), &[]);

@@ -20,14 +20,14 @@ use oxe_proto::{
 };
 
 /// A key that opens nothing.
-pub const BAD_KEY: Rkey = Rkey(0x666);
-pub const IMM: Immediate = Immediate(*b"imm!");
+pub(crate) const BAD_KEY: Rkey = Rkey(0x666);
+pub(crate) const IMM: Immediate = Immediate(*b"imm!");
 /// The shared receive queue that XRC requests name.
-pub const SRQ: SrqNumber = SrqNumber::from_low_bits(5);
-pub const QKEY: Qkey = Qkey(0x1111);
+pub(crate) const SRQ: SrqNumber = SrqNumber::from_low_bits(5);
+pub(crate) const QKEY: Qkey = Qkey(0x1111);
 
 /// Whether a payload belongs into the packet is not looked at.
-pub fn packet(qp_type: QpType, psn: Psn, op: Op, bytes: usize) -> Packet {
+pub(crate) fn packet(qp_type: QpType, psn: Psn, op: Op, bytes: usize) -> Packet {
     let service = match qp_type {
         QpType::Rc => Service::Rc,
         QpType::Uc => Service::Uc,
@@ -58,7 +58,7 @@ pub fn packet(qp_type: QpType, psn: Psn, op: Op, bytes: usize) -> Packet {
     }
 }
 
-pub fn reth(offset: u64, length: u32) -> Reth {
+pub(crate) fn reth(offset: u64, length: u32) -> Reth {
     Reth {
         address: BASE.wrapping_add(offset),
         rkey: RKEY,
@@ -66,7 +66,7 @@ pub fn reth(offset: u64, length: u32) -> Reth {
     }
 }
 
-pub fn atomic_at(offset: u64) -> AtomicEth {
+pub(crate) fn atomic_at(offset: u64) -> AtomicEth {
     AtomicEth {
         address: BASE + offset,
         rkey: RKEY,
@@ -75,19 +75,19 @@ pub fn atomic_at(offset: u64) -> AtomicEth {
     }
 }
 
-pub const VISIBLE: Feth = Feth {
+pub(crate) const VISIBLE: Feth = Feth {
     visible: true,
     persistent: false,
     whole_region: false,
 };
 
-pub const PERSISTENT: Feth = Feth {
+pub(crate) const PERSISTENT: Feth = Feth {
     visible: false,
     persistent: true,
     whole_region: false,
 };
 
-pub fn aeth(syndrome: Syndrome, msn: u32) -> Aeth {
+pub(crate) fn aeth(syndrome: Syndrome, msn: u32) -> Aeth {
     Aeth {
         syndrome,
         msn: Msn::from_low_bits(msn),
@@ -95,28 +95,28 @@ pub fn aeth(syndrome: Syndrome, msn: u32) -> Aeth {
 }
 
 /// An acknowledgement as a side sends it: without a limit of credits.
-pub fn ack(msn: u32) -> Op {
+pub(crate) fn ack(msn: u32) -> Op {
     Op::Acknowledge(aeth(Syndrome::Ack(31), msn))
 }
 
-pub fn nak(code: NakCode, msn: u32) -> Op {
+pub(crate) fn nak(code: NakCode, msn: u32) -> Op {
     Op::Acknowledge(aeth(Syndrome::Nak(code), msn))
 }
 
-pub fn sequence_nak(msn: u32) -> Op {
+pub(crate) fn sequence_nak(msn: u32) -> Op {
     nak(NakCode::SequenceError, msn)
 }
 
-pub fn rnr(code: u8, msn: u32) -> Op {
+pub(crate) fn rnr(code: u8, msn: u32) -> Op {
     Op::Acknowledge(aeth(Syndrome::RnrNak(code), msn))
 }
 
-pub fn acknowledged(msn: u32) -> Aeth {
+pub(crate) fn acknowledged(msn: u32) -> Aeth {
     aeth(Syndrome::Ack(31), msn)
 }
 
 /// Operation of a response of `count` packets.
-pub fn response(number: u32, count: u32, msn: u32) -> Op {
+pub(crate) fn response(number: u32, count: u32, msn: u32) -> Op {
     let aeth = acknowledged(msn);
     match (number == 0, number + 1 == count) {
         (true, true) => Op::ReadResponseOnly(aeth),
@@ -126,34 +126,34 @@ pub fn response(number: u32, count: u32, msn: u32) -> Op {
     }
 }
 
-pub fn send_only() -> Op {
+pub(crate) fn send_only() -> Op {
     Op::SendOnly(Tail::None)
 }
 
-pub fn send_last() -> Op {
+pub(crate) fn send_last() -> Op {
     Op::SendLast(Tail::None)
 }
 
 /// A WRITE in one packet.
-pub fn write_only(offset: u64, length: u32) -> Op {
+pub(crate) fn write_only(offset: u64, length: u32) -> Op {
     Op::WriteOnly(reth(offset, length), None)
 }
 
-pub fn read_request(offset: u64, length: u32) -> Op {
+pub(crate) fn read_request(offset: u64, length: u32) -> Op {
     Op::ReadRequest(reth(offset, length))
 }
 
-pub fn fetch_add(offset: u64) -> Op {
+pub(crate) fn fetch_add(offset: u64) -> Op {
     Op::FetchAdd(atomic_at(offset))
 }
 
 // Work requests.
 
-pub fn send() -> SendOp {
+pub(crate) fn send() -> SendOp {
     SendOp::Send(Tail::None)
 }
 
-pub fn write(offset: u64) -> SendOp {
+pub(crate) fn write(offset: u64) -> SendOp {
     SendOp::Write {
         address: BASE + offset,
         rkey: RKEY,
@@ -161,7 +161,7 @@ pub fn write(offset: u64) -> SendOp {
     }
 }
 
-pub fn write_immediate(offset: u64) -> SendOp {
+pub(crate) fn write_immediate(offset: u64) -> SendOp {
     SendOp::Write {
         address: BASE + offset,
         rkey: RKEY,
@@ -169,18 +169,18 @@ pub fn write_immediate(offset: u64) -> SendOp {
     }
 }
 
-pub fn read(offset: u64) -> SendOp {
+pub(crate) fn read(offset: u64) -> SendOp {
     SendOp::Read {
         address: BASE + offset,
         rkey: RKEY,
     }
 }
 
-pub fn add(offset: u64) -> SendOp {
+pub(crate) fn add(offset: u64) -> SendOp {
     SendOp::FetchAdd(atomic_at(offset))
 }
 
-pub fn flush() -> SendOp {
+pub(crate) fn flush() -> SendOp {
     SendOp::Flush {
         feth: VISIBLE,
         address: BASE,
@@ -188,14 +188,14 @@ pub fn flush() -> SendOp {
     }
 }
 
-pub fn atomic_write(offset: u64) -> SendOp {
+pub(crate) fn atomic_write(offset: u64) -> SendOp {
     SendOp::AtomicWrite {
         address: BASE + offset,
         rkey: RKEY,
     }
 }
 
-pub fn datagram() -> SendOp {
+pub(crate) fn datagram() -> SendOp {
     SendOp::Datagram {
         dest_qp: Qpn::from_low_bits(0x22),
         qkey: QKEY,
@@ -203,14 +203,14 @@ pub fn datagram() -> SendOp {
     }
 }
 
-pub fn fenced(op: SendOp, length: u32) -> SendWr {
+pub(crate) fn fenced(op: SendOp, length: u32) -> SendWr {
     SendWr {
         fence: true,
         ..SendWr::new(op, length)
     }
 }
 
-pub fn unsignalled(op: SendOp, length: u32) -> SendWr {
+pub(crate) fn unsignalled(op: SendOp, length: u32) -> SendWr {
     SendWr {
         signalled: false,
         ..SendWr::new(op, length)

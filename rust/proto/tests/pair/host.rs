@@ -15,44 +15,44 @@ use oxe_proto::{
 use std::collections::VecDeque;
 
 /// What the next calls answer instead of working, one entry a call.
-pub type Faults = VecDeque<Option<Fault>>;
+pub(crate) type Faults = VecDeque<Option<Fault>>;
 
 /// A side's memory, queues and what was seen there.
 #[derive(Default)]
-pub struct Host {
-    pub memory: Vec<u8>,
+pub(crate) struct Host {
+    pub(crate) memory: Vec<u8>,
     /// Data of send requests, by slot.
-    pub outgoing: Vec<Vec<u8>>,
+    pub(crate) outgoing: Vec<Vec<u8>>,
     /// Where responses go, by slot.
-    pub incoming: Vec<Vec<u8>>,
+    pub(crate) incoming: Vec<Vec<u8>>,
     /// Posted receive buffers.
-    pub receives: VecDeque<Vec<u8>>,
+    pub(crate) receives: VecDeque<Vec<u8>>,
     /// Receive requests that are bad; they come before those in `receives`.
-    pub bad_receives: VecDeque<WcStatus>,
-    pub current: Option<Vec<u8>>,
-    pub received: Vec<(RecvCompletion, Vec<u8>)>,
+    pub(crate) bad_receives: VecDeque<WcStatus>,
+    pub(crate) current: Option<Vec<u8>>,
+    pub(crate) received: Vec<(RecvCompletion, Vec<u8>)>,
     /// Shared receive queues that were asked for.
-    pub asked: Vec<Option<SrqNumber>>,
-    pub seen: Vec<Observation>,
-    pub atomics: u32,
-    pub writes: u32,
-    pub flushes: u32,
-    pub local: Vec<SlotIndex>,
-    pub invalidated: Vec<Rkey>,
+    pub(crate) asked: Vec<Option<SrqNumber>>,
+    pub(crate) seen: Vec<Observation>,
+    pub(crate) atomics: u32,
+    pub(crate) writes: u32,
+    pub(crate) flushes: u32,
+    pub(crate) local: Vec<SlotIndex>,
+    pub(crate) invalidated: Vec<Rkey>,
     /// Of accesses to remote memory.
-    pub faults: Faults,
+    pub(crate) faults: Faults,
     /// Of checks of remote memory.
-    pub check_faults: Faults,
+    pub(crate) check_faults: Faults,
     /// Of the receive buffers.
-    pub receive_faults: Faults,
+    pub(crate) receive_faults: Faults,
     /// Of the scatter lists of READs and atomics.
-    pub response_faults: Faults,
+    pub(crate) response_faults: Faults,
     /// Of the payload of what is to be sent.
-    pub payload_faults: Faults,
+    pub(crate) payload_faults: Faults,
     /// Of [`Env::local`].
-    pub local_faults: VecDeque<WcStatus>,
+    pub(crate) local_faults: VecDeque<WcStatus>,
     /// Has memory of any size and keeps no data.
-    pub forgetful: bool,
+    pub(crate) forgetful: bool,
 }
 
 fn next(faults: &mut Faults) -> Result<(), Fault> {
@@ -70,7 +70,7 @@ impl Host {
     }
 
     /// Where in `memory` something is.
-    pub fn range(&self, rkey: Rkey, address: u64, length: usize) -> Result<usize, Fault> {
+    pub(crate) fn range(&self, rkey: Rkey, address: u64, length: usize) -> Result<usize, Fault> {
         let start = address.checked_sub(BASE).ok_or(Fault::Access)?;
         let end = start.checked_add(length as u64).ok_or(Fault::Access)?;
         if rkey != RKEY || (end > self.memory.len() as u64 && !self.forgetful) {
@@ -80,12 +80,12 @@ impl Host {
     }
 
     /// How often something was seen.
-    pub fn count(&self, wanted: impl Fn(&Observation) -> bool) -> usize {
+    pub(crate) fn count(&self, wanted: impl Fn(&Observation) -> bool) -> usize {
         self.seen.iter().filter(|seen| wanted(seen)).count()
     }
 
     /// Statuses of the receive completions.
-    pub fn receive_statuses(&self) -> Vec<WcStatus> {
+    pub(crate) fn receive_statuses(&self) -> Vec<WcStatus> {
         self.received.iter().map(|(done, _)| done.status).collect()
     }
 }

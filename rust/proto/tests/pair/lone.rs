@@ -12,28 +12,28 @@ use oxe_proto::{
 };
 
 /// Number of the peer's queue pair.
-pub const PEER: u32 = 0x11;
+pub(crate) const PEER: u32 = 0x11;
 
-pub struct Lone {
-    pub side: Side,
-    pub now: Instant,
-    pub setup: Setup,
+pub(crate) struct Lone {
+    pub(crate) side: Side,
+    pub(crate) now: Instant,
+    pub(crate) setup: Setup,
 }
 
 impl Lone {
     /// Connected and ready to send.
-    pub fn new(setup: &Setup) -> Self {
+    pub(crate) fn new(setup: &Setup) -> Self {
         let mut lone = Self::reset(setup);
         lone.side.connect(setup, PEER);
         lone
     }
 
     /// With all attributes as usual.
-    pub fn usual() -> Self {
+    pub(crate) fn usual() -> Self {
         Self::new(&Setup::default())
     }
 
-    pub fn of(qp_type: QpType) -> Self {
+    pub(crate) fn of(qp_type: QpType) -> Self {
         Self::new(&Setup {
             qp_type,
             ..Setup::default()
@@ -41,7 +41,7 @@ impl Lone {
     }
 
     /// Not connected yet.
-    pub fn reset(setup: &Setup) -> Self {
+    pub(crate) fn reset(setup: &Setup) -> Self {
         Self {
             side: Side::new(setup, 0x22),
             now: Instant::from_nanos(1_000_000),
@@ -49,30 +49,30 @@ impl Lone {
         }
     }
 
-    pub fn state(&self) -> State {
+    pub(crate) fn state(&self) -> State {
         self.side.state()
     }
 
     /// The `n`th number.
-    pub fn psn(&self, n: i64) -> Psn {
+    pub(crate) fn psn(&self, n: i64) -> Psn {
         Psn::from_low_bits((i64::from(self.setup.psn) + n) as u32)
     }
 
     /// The packet with the `n`th number.
-    pub fn packet(&self, n: i64, op: Op, bytes: usize) -> Packet {
+    pub(crate) fn packet(&self, n: i64, op: Op, bytes: usize) -> Packet {
         let mut packet = craft::packet(self.setup.qp_type, self.psn(n), op, bytes);
         packet.ack_req = op.is_request();
         packet
     }
 
     /// A packet from the peer; a request asks for an acknowledgement.
-    pub fn give(&mut self, n: i64, op: Op, data: &[u8]) {
+    pub(crate) fn give(&mut self, n: i64, op: Op, data: &[u8]) {
         let packet = self.packet(n, op, data.len());
         self.side.receive(self.now, packet, data.to_vec());
     }
 
     /// The same without asking for an acknowledgement.
-    pub fn give_quietly(&mut self, n: i64, op: Op, data: &[u8]) {
+    pub(crate) fn give_quietly(&mut self, n: i64, op: Op, data: &[u8]) {
         let packet = Packet {
             ack_req: false,
             ..self.packet(n, op, data.len())
@@ -81,7 +81,7 @@ impl Lone {
     }
 
     /// Everything that it sends now.
-    pub fn said_in_full(&mut self) -> Vec<(Packet, Vec<u8>)> {
+    pub(crate) fn said_in_full(&mut self) -> Vec<(Packet, Vec<u8>)> {
         self.side.send(self.now)
     }
 
@@ -91,7 +91,7 @@ impl Lone {
     }
 
     /// Numbers and operations of what it sends now.
-    pub fn said(&mut self) -> Vec<(i64, Op)> {
+    pub(crate) fn said(&mut self) -> Vec<(i64, Op)> {
         let packets = self.said_in_full();
         packets
             .iter()
@@ -100,19 +100,19 @@ impl Lone {
     }
 
     /// Number and operation of one packet that it sends now.
-    pub fn say_one(&mut self) -> Option<(i64, Op)> {
+    pub(crate) fn say_one(&mut self) -> Option<(i64, Op)> {
         let (packet, _) = self.side.send_one(self.now)?;
         Some(self.short(&packet))
     }
 
     /// What it says to a packet.
-    pub fn ask(&mut self, n: i64, op: Op, data: &[u8]) -> Vec<(i64, Op)> {
+    pub(crate) fn ask(&mut self, n: i64, op: Op, data: &[u8]) -> Vec<(i64, Op)> {
         self.give(n, op, data);
         self.said()
     }
 
     /// Lets time pass; what was sent meanwhile, and when.
-    pub fn wait(&mut self, span: Span) -> Vec<(Instant, i64, Op)> {
+    pub(crate) fn wait(&mut self, span: Span) -> Vec<(Instant, i64, Op)> {
         let end = self.now.after(span);
         let mut all = Vec::new();
         for _ in 0..1_000_000 {
@@ -135,7 +135,7 @@ impl Lone {
     }
 
     /// Lets time pass and does not look.
-    pub fn sleep(&mut self, span: Span) {
+    pub(crate) fn sleep(&mut self, span: Span) {
         self.wait(span);
     }
 }

@@ -5,12 +5,12 @@
 
 #![allow(dead_code, unused_imports)]
 
-pub mod craft;
+pub(crate) mod craft;
 mod host;
-pub mod lone;
+pub(crate) mod lone;
 mod side;
 
-pub use self::{
+pub(crate) use self::{
     host::{Faults, Host},
     lone::Lone,
     side::{Heap, Side},
@@ -26,23 +26,23 @@ use oxe_proto::{
 };
 
 /// The one memory region of each side starts here.
-pub const BASE: u64 = 0x10_0000;
+pub(crate) const BASE: u64 = 0x10_0000;
 /// Its key.
-pub const RKEY: Rkey = Rkey(0x1234);
+pub(crate) const RKEY: Rkey = Rkey(0x1234);
 
 /// What the two sides agree on.
 #[derive(Clone)]
-pub struct Setup {
-    pub qp_type: QpType,
-    pub mtu: Mtu,
-    pub psn: u32,
-    pub attributes: Attributes,
-    pub window: u32,
-    pub early_limit: u32,
-    pub shared_receive: bool,
+pub(crate) struct Setup {
+    pub(crate) qp_type: QpType,
+    pub(crate) mtu: Mtu,
+    pub(crate) psn: u32,
+    pub(crate) attributes: Attributes,
+    pub(crate) window: u32,
+    pub(crate) early_limit: u32,
+    pub(crate) shared_receive: bool,
     /// Length of the send queue.
-    pub slots: usize,
-    pub config: fn(Config) -> Config,
+    pub(crate) slots: usize,
+    pub(crate) config: fn(Config) -> Config,
 }
 
 impl Default for Setup {
@@ -74,14 +74,14 @@ impl Default for Setup {
 
 impl Setup {
     /// The usual one with other attributes.
-    pub fn with(change: impl FnOnce(&mut Attributes)) -> Self {
+    pub(crate) fn with(change: impl FnOnce(&mut Attributes)) -> Self {
         let mut setup = Self::default();
         change(&mut setup.attributes);
         setup
     }
 
     /// All attributes of a connection to `peer`.
-    pub fn attributes_with(&self, peer: u32) -> Attributes {
+    pub(crate) fn attributes_with(&self, peer: u32) -> Attributes {
         Attributes {
             path_mtu: self.mtu,
             dest_qp: Qpn::from_low_bits(peer),
@@ -93,21 +93,21 @@ impl Setup {
 }
 
 /// Both sides, `a` and `b`, and the time.
-pub struct Pair {
-    pub a: Side,
-    pub b: Side,
-    pub now: Instant,
+pub(crate) struct Pair {
+    pub(crate) a: Side,
+    pub(crate) b: Side,
+    pub(crate) now: Instant,
     /// Every packet that was sent, with who sent it and whether it arrived.
-    pub log: Vec<(char, Packet, bool)>,
+    pub(crate) log: Vec<(char, Packet, bool)>,
 }
 
 impl Pair {
-    pub fn new(setup: &Setup) -> Self {
+    pub(crate) fn new(setup: &Setup) -> Self {
         Self::of(setup, setup)
     }
 
     /// With a setup for each side.
-    pub fn of(a: &Setup, b: &Setup) -> Self {
+    pub(crate) fn of(a: &Setup, b: &Setup) -> Self {
         let mut pair = Self {
             a: Side::new(a, 0x11),
             b: Side::new(b, 0x22),
@@ -121,7 +121,7 @@ impl Pair {
 
     /// Lets packets go to and fro, 5 µs each way, until nothing moves and no timer runs; `keep`
     /// says whether a packet arrives, given its sender and how many that one has sent before.
-    pub fn run(&mut self, mut keep: impl FnMut(char, usize, &Packet) -> bool) {
+    pub(crate) fn run(&mut self, mut keep: impl FnMut(char, usize, &Packet) -> bool) {
         let mut counts = [0, 0];
         for _ in 0..20_000 {
             let moves = self.step(|from, packet| {
@@ -138,7 +138,7 @@ impl Pair {
 
     /// What each has to say reaches the other; if that is nothing, time passes until the next timer
     /// runs out. False if there is none either.
-    pub fn step(&mut self, mut keep: impl FnMut(char, &Packet) -> bool) -> bool {
+    pub(crate) fn step(&mut self, mut keep: impl FnMut(char, &Packet) -> bool) -> bool {
         let mut moved = false;
         for from in ['a', 'b'] {
             let (one, other) = if from == 'a' {
@@ -173,12 +173,12 @@ impl Pair {
         true
     }
 
-    pub fn run_all(&mut self) {
+    pub(crate) fn run_all(&mut self) {
         self.run(|_, _, _| true);
     }
 
     /// Packets that `from` sent.
-    pub fn sent(&self, from: char) -> Vec<Packet> {
+    pub(crate) fn sent(&self, from: char) -> Vec<Packet> {
         self.log
             .iter()
             .filter(|(sender, ..)| *sender == from)
@@ -188,7 +188,7 @@ impl Pair {
 }
 
 /// `len` bytes that differ from place to place.
-pub fn pattern(len: usize, seed: u8) -> Vec<u8> {
+pub(crate) fn pattern(len: usize, seed: u8) -> Vec<u8> {
     (0..len)
         .map(|i| (i as u8).wrapping_mul(31).wrapping_add((i >> 8) as u8) ^ seed)
         .collect()

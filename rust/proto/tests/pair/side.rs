@@ -15,27 +15,27 @@ use oxe_proto::{
     wire::packet::Packet,
 };
 
-pub struct Heap;
+pub(crate) struct Heap;
 
 impl Storage for Heap {
     type Send = Vec<SendSlot>;
     type Resources = Vec<Resource>;
 }
 
-pub struct Side {
-    pub engine: Engine<Heap>,
-    pub host: Host,
-    pub done: Vec<Completion>,
-    pub events: Vec<Event>,
+pub(crate) struct Side {
+    pub(crate) engine: Engine<Heap>,
+    pub(crate) host: Host,
+    pub(crate) done: Vec<Completion>,
+    pub(crate) events: Vec<Event>,
     /// Packets that come early cannot be kept.
-    pub keeps_none: bool,
+    pub(crate) keeps_none: bool,
     /// When it was last driven.
     now: Instant,
     held: Vec<Option<(Packet, Vec<u8>)>>,
 }
 
 impl Side {
-    pub fn new(setup: &Setup, qpn: u32) -> Self {
+    pub(crate) fn new(setup: &Setup, qpn: u32) -> Self {
         let config = Config {
             window: setup.window,
             early_limit: setup.early_limit,
@@ -55,11 +55,11 @@ impl Side {
         }
     }
 
-    pub fn state(&self) -> State {
+    pub(crate) fn state(&self) -> State {
         self.engine.state()
     }
 
-    pub fn try_modify(
+    pub(crate) fn try_modify(
         &mut self,
         state: State,
         mask: AttributeMask,
@@ -81,17 +81,17 @@ impl Side {
     }
 
     /// Changes state; the attributes that the move asks for are all taken from `attributes`.
-    pub fn modify(&mut self, state: State, mask: AttributeMask, attributes: Attributes) {
+    pub(crate) fn modify(&mut self, state: State, mask: AttributeMask, attributes: Attributes) {
         self.try_modify(state, mask, attributes).unwrap();
     }
 
     /// A move that takes no attributes.
-    pub fn go(&mut self, state: State) {
+    pub(crate) fn go(&mut self, state: State) {
         self.modify(state, AttributeMask::NONE, Attributes::default());
     }
 
     /// To INIT and RTR, from RESET.
-    pub fn listen(&mut self, setup: &Setup, peer: u32) {
+    pub(crate) fn listen(&mut self, setup: &Setup, peer: u32) {
         use AttributeMask as M;
         let attributes = setup.attributes_with(peer);
         if setup.qp_type.is_datagram() {
@@ -112,7 +112,7 @@ impl Side {
     }
 
     /// To RTS, from RTR.
-    pub fn talk(&mut self, setup: &Setup, peer: u32) {
+    pub(crate) fn talk(&mut self, setup: &Setup, peer: u32) {
         use AttributeMask as M;
         let mut rts = M::SQ_PSN;
         if setup.qp_type.is_reliable() {
@@ -127,28 +127,28 @@ impl Side {
         self.modify(State::Rts, rts, setup.attributes_with(peer));
     }
 
-    pub fn connect(&mut self, setup: &Setup, peer: u32) {
+    pub(crate) fn connect(&mut self, setup: &Setup, peer: u32) {
         self.listen(setup, peer);
         self.talk(setup, peer);
     }
 
     /// Posts a request whose data is `data`, or whose responses have room in `data`.
-    pub fn post_wr(&mut self, wr: SendWr, data: Vec<u8>) -> SlotIndex {
+    pub(crate) fn post_wr(&mut self, wr: SendWr, data: Vec<u8>) -> SlotIndex {
         let slot = self.engine.post_send(wr).unwrap();
         self.host.incoming[slot.0 as usize] = data.clone();
         self.host.outgoing[slot.0 as usize] = data;
         slot
     }
 
-    pub fn post(&mut self, op: SendOp, data: Vec<u8>) -> SlotIndex {
+    pub(crate) fn post(&mut self, op: SendOp, data: Vec<u8>) -> SlotIndex {
         self.post_wr(SendWr::new(op, data.len() as u32), data)
     }
 
-    pub fn statuses(&self) -> Vec<WcStatus> {
+    pub(crate) fn statuses(&self) -> Vec<WcStatus> {
         self.done.iter().map(|done| done.status).collect()
     }
 
-    pub fn receive(&mut self, now: Instant, packet: Packet, data: Vec<u8>) {
+    pub(crate) fn receive(&mut self, now: Instant, packet: Packet, data: Vec<u8>) {
         self.now = now;
         let mut next = Some((packet, data));
         while let Some((packet, data)) = next.take() {
@@ -193,7 +193,7 @@ impl Side {
     }
 
     /// One packet, if there is one to send now.
-    pub fn send_one(&mut self, now: Instant) -> Option<(Packet, Vec<u8>)> {
+    pub(crate) fn send_one(&mut self, now: Instant) -> Option<(Packet, Vec<u8>)> {
         self.now = now;
         for _ in 0..1000 {
             let transmit = self.engine.poll_transmit(now, &mut self.host)?;
@@ -208,7 +208,7 @@ impl Side {
     }
 
     /// Takes completions and events.
-    pub fn collect(&mut self) {
+    pub(crate) fn collect(&mut self) {
         while let Some(completion) = self.engine.poll_completion() {
             self.done.push(completion);
         }
@@ -218,7 +218,7 @@ impl Side {
     }
 
     /// Everything that it has to send now.
-    pub fn send(&mut self, now: Instant) -> Vec<(Packet, Vec<u8>)> {
+    pub(crate) fn send(&mut self, now: Instant) -> Vec<(Packet, Vec<u8>)> {
         let packets = std::iter::from_fn(|| self.send_one(now)).collect();
         self.collect();
         packets
