@@ -372,8 +372,8 @@ fn an_atomic_write_has_eight_bytes() {
 
 #[test]
 fn a_message_that_does_not_fit_its_receive_request_ends_it() {
-    // rxe reports an invalid request, hfi1 a failed operation; manuals tell users to expect a length
-    // error, and so do we.
+    // rxe reports an invalid request, hfi1 a failed operation; manuals tell users to expect a
+    // length error, and so do we.
     let too_long = &[WcStatus::LocalLength][..];
     let small: fn(&mut Lone) = |lone| lone.side.host.receives[0].truncate(300);
     let first = (Op::SendFirst, MTU);

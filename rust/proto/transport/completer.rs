@@ -192,6 +192,12 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         }
         if is_early {
             self.early.insert(psn);
+            // Of what was asked for again, this one came without those before it.
+            let again = self.recovery.asked_to.is_some_and(|to| psn.is_before(to));
+            if again && self.recovery.partly {
+                self.recovery.asked_to = None;
+                self.recovery.tried = None;
+            }
         } else {
             // It may have come early before, with its slot not yet the oldest.
             self.early.remove(psn);
@@ -304,7 +310,13 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         let before = self.una;
         self.advance();
         if self.una != before {
-            self.recovery.tried = None;
+            // What was asked for again comes a packet at a time.
+            let comes = self.recovery.asked_to.filter(|to| to.is_after(self.una));
+            if self.recovery.asked_to.is_some() && self.recovery.partly {
+                self.recovery.in_vain = 0;
+            }
+            self.recovery.asked_to = comes;
+            self.recovery.tried = comes.map(|_| self.una);
             self.recovery.attempts = 0;
             self.recovery.head = false;
             self.retry.reload(&context.attributes);
@@ -343,6 +355,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             return;
         }
         self.recovery.tried = Some(self.una);
+        self.recovery.asked_to = None;
         self.recovery.missing = true;
         self.retry.forget_timed();
         if self.recovery.drops_early >= DROPS_EARLY || self.recovery.singles >= 3 {
@@ -422,6 +435,10 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                     }
                 }
                 Expired::Probe => {
+                    if self.recovery.partly && self.recovery.tried == Some(una) {
+                        self.recovery.in_vain = self.recovery.in_vain.saturating_add(1);
+                        self.recovery.partly = false;
+                    }
                     context.observe(env, Observation::Probe(una));
                     self.retry.probed();
                     self.retry.forget_timed();

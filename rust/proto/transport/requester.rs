@@ -50,6 +50,9 @@ use core::ops::DerefMut;
 /// parts, so that never more than 2^23 numbers are under way.
 const READ_PART: u32 = 1 << 21;
 
+/// How often a part of a READ is asked for in vain before the peer always gets whole requests.
+const IN_VAIN: u8 = 2;
+
 /// New packets without AckReq in a row, at most.
 const QUIET_PACKETS: u32 = 32;
 
@@ -75,6 +78,13 @@ pub(super) struct Recovery {
     pub(super) missing: bool,
     /// Times that the same number was tried.
     pub(super) attempts: u32,
+    /// The responses before this number were asked for again, and may be under way.
+    pub(super) asked_to: Option<Psn>,
+    /// Only a part of what was asked for first was asked for again.
+    pub(super) partly: bool,
+    /// How often that brought nothing, in a row: a peer may insist on the end that the first
+    /// request had.
+    pub(super) in_vain: u8,
     /// Packets that were filled in one by one, in a row.
     pub(super) singles: u32,
     /// How sure it is that the peer keeps nothing that comes early: 0 to 3.
@@ -616,14 +626,18 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 segment::message(&slot.wr, index, self.una_done, is_last, self.una, context)
             }
             Kind::Response => {
-                // A peer may insist on the end that the first request had.
-                let missing = if self.recovery.attempts <= 1 {
+                let whole = slot.requested.saturating_sub(slot.progress);
+                let partly = self.recovery.attempts == 0 && self.recovery.in_vain < IN_VAIN;
+                let missing = if partly {
                     self.missing_responses(slot)
                 } else {
-                    slot.requested.saturating_sub(slot.progress)
+                    whole
                 };
-                let to = slot.progress.saturating_add(missing);
-                segment::request(&slot.wr, index, slot.progress..to, self.una, context)
+                let range = slot.progress..slot.progress.saturating_add(missing);
+                let transmit = segment::request(&slot.wr, index, range, self.una, context);
+                self.recovery.partly = missing != whole;
+                self.recovery.asked_to = Some(self.una.plus(missing));
+                transmit
             }
         };
         transmit.packet.ack_req = true;

@@ -179,7 +179,7 @@ pub(super) fn message(
     } else {
         packet.addressing = addressing(wr, context);
     }
-    let payload = if bytes == 0 {
+    let payload = if bytes == 0 && !matches!(wr.op, SendOp::Datagram { .. }) {
         Payload::None
     } else {
         Payload::Local {

@@ -123,7 +123,7 @@ impl SendWr {
 /// Where a packet's data comes from; [`Packet::data_bytes`] says how much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Payload {
-    /// There is none.
+    /// There is none; of a datagram it is [`Self::Local`] even so, for its address.
     None,
     /// A send work request's gather list or inline data.
     Local {
@@ -145,7 +145,8 @@ pub enum Payload {
 ///
 /// The driver emits the headers ([`Packet::emit`]), copies the payload behind them and is done with
 /// both before it calls the engine again. If it cannot get at the payload it says so
-/// (`payload_fault`), and of a burst sends none of the packets behind it; if it cannot send, the packet is lost as any other.
+/// (`payload_fault`), and of a burst sends none of the packets behind it; if it cannot send, the
+/// packet is lost as any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
     /// Headers.
