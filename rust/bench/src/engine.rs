@@ -136,12 +136,13 @@ fn stream(op: SendOp, length: u32, most: u32, packets: u64) {
         while post_send(&mut requester.engine, SendWr::new(op, length)).is_ok() {}
         // As much as the window allows, then its acknowledgement.
         while let Some(burst) = poll_burst(&mut requester.engine, NOW, most, &mut requester.env) {
-            for number in 0..burst.count() {
+            carry(&mut head, &burst.first().packet, &mut responder);
+            for number in 1..burst.count().min(left as u32) {
                 carry(&mut head, &burst.packet(number).packet, &mut responder);
-                left -= 1;
-                if left == 0 {
-                    return;
-                }
+            }
+            left = left.saturating_sub(burst.count().into());
+            if left == 0 {
+                return;
             }
         }
         while let Some(burst) = poll_burst(&mut responder.engine, NOW, most, &mut responder.env) {

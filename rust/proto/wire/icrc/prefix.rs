@@ -47,7 +47,8 @@ enum Version {
 /// The CRC over the headers of a flow's packets, without what differs between them.
 ///
 /// Good for all packets with the same addresses, UDP ports and "don't fragment" bit, sent or
-/// received.
+/// received; but not for received ones with IPv4's reserved flag set, which [`Icrc::over_ipv4`]
+/// minds and this does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowPrefix {
     register: u32,
