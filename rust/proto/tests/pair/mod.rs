@@ -40,6 +40,8 @@ pub(crate) struct Setup {
     pub(crate) window: u32,
     pub(crate) early_limit: u32,
     pub(crate) shared_receive: bool,
+    /// Packets that are asked for at a time.
+    pub(crate) burst: u32,
     /// Length of the send queue.
     pub(crate) slots: usize,
     pub(crate) config: fn(Config) -> Config,
@@ -66,6 +68,7 @@ impl Default for Setup {
             window: 256,
             early_limit: 256,
             shared_receive: false,
+            burst: 1,
             slots: 64,
             config: |config| config,
         }

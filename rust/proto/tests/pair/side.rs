@@ -29,6 +29,7 @@ pub(crate) struct Side {
     pub(crate) events: Vec<Event>,
     /// Packets that come early cannot be kept.
     pub(crate) keeps_none: bool,
+    burst: u32,
     /// When it was last driven.
     now: Instant,
     held: Vec<Option<(Packet, Vec<u8>)>>,
@@ -50,6 +51,7 @@ impl Side {
             done: Vec::new(),
             events: Vec::new(),
             keeps_none: false,
+            burst: setup.burst,
             now: Instant::default(),
             held: vec![None; 1024],
         }
@@ -194,14 +196,33 @@ impl Side {
 
     /// One packet, if there is one to send now.
     pub(crate) fn send_one(&mut self, now: Instant) -> Option<(Packet, Vec<u8>)> {
+        let mut packets = self.send_burst(now, 1);
+        assert!(packets.len() <= 1);
+        packets.pop()
+    }
+
+    /// Up to `most` packets that go out at once.
+    fn send_burst(&mut self, now: Instant, most: u32) -> Vec<(Packet, Vec<u8>)> {
         self.now = now;
         for _ in 0..1000 {
-            let transmit = self.engine.poll_transmit(now, &mut self.host)?;
-            match self.data(&transmit) {
-                Ok(data) => return Some((transmit.packet, data)),
-                Err(fault) => self
-                    .engine
-                    .payload_fault(now, &transmit, fault, &mut self.host),
+            let Some(burst) = self.engine.poll_burst(now, most, &mut self.host) else {
+                return Vec::new();
+            };
+            assert!((1..=most).contains(&burst.count()));
+            let mut packets = Vec::new();
+            for number in 0..burst.count() {
+                let transmit = burst.packet(number);
+                match self.data(&transmit) {
+                    Ok(data) => packets.push((transmit.packet, data)),
+                    Err(fault) => {
+                        self.engine
+                            .payload_fault(now, &transmit, fault, &mut self.host);
+                        break;
+                    }
+                }
+            }
+            if !packets.is_empty() {
+                return packets;
             }
         }
         panic!("does not learn that a payload cannot be had");
@@ -219,8 +240,14 @@ impl Side {
 
     /// Everything that it has to send now.
     pub(crate) fn send(&mut self, now: Instant) -> Vec<(Packet, Vec<u8>)> {
-        let packets = std::iter::from_fn(|| self.send_one(now)).collect();
-        self.collect();
-        packets
+        let mut packets = Vec::new();
+        loop {
+            let burst = self.send_burst(now, self.burst);
+            if burst.is_empty() {
+                self.collect();
+                return packets;
+            }
+            packets.extend(burst);
+        }
     }
 }
