@@ -7,7 +7,7 @@ mod pair;
 
 use oxe_proto::{
     transport::{
-        error::WcStatus,
+        error::{Fault, WcStatus},
         ports::Observation,
         state::{AttributeMask, State},
         wr::{SendOp, SendWr},
@@ -336,4 +336,51 @@ fn a_slow_peer_is_not_probed_once_its_round_trip_is_known() {
         lone.said();
     }
     assert!(lone.now > Instant::default());
+}
+
+/// A time so short that it runs out before the first probe; no retry is to be had.
+fn impatient() -> Setup {
+    Setup::with(|attributes| {
+        attributes.timeout = 5;
+        attributes.retry_cnt = 0;
+    })
+}
+
+#[test]
+#[ignore = "engine: nobody asks for an acknowledgement when the queue stops"]
+fn a_drain_between_messages_costs_no_retry() {
+    let mut pair = Pair::new(&impatient());
+    pair.a.post(write(0), vec![1; 4]);
+    pair.a.post(write(0), vec![1; 4]);
+    let (packet, data) = pair.a.send_one(pair.now).unwrap();
+    pair.a.go(State::Sqd);
+    pair.b.receive(pair.now, packet, data);
+    pair.run_all();
+    assert_eq!(pair.a.statuses(), [WcStatus::Success]);
+}
+
+#[test]
+#[ignore = "engine: nobody asks for an acknowledgement when the queue stops"]
+fn data_that_cannot_be_had_costs_the_message_before_it_no_retry() {
+    for (fault, second) in [
+        (Fault::Busy, WcStatus::Success),
+        (Fault::Access, WcStatus::LocalProtection),
+    ] {
+        let mut pair = Pair::new(&impatient());
+        pair.a.post(write(0), vec![1; 4]);
+        pair.a.post(write(0), vec![1; 4]);
+        pair.a.host.payload_faults = [None, Some(fault), None].into();
+        pair.run_all();
+        assert_eq!(pair.a.statuses(), [WcStatus::Success, second], "{fault:?}");
+    }
+}
+
+#[test]
+fn data_that_cannot_be_had_within_a_message_costs_no_retry() {
+    let mut pair = Pair::new(&impatient());
+    pair.a.post(write(0), vec![1; 1000]);
+    let busy = Some(Fault::Busy);
+    pair.a.host.payload_faults = [None, None, busy, busy, busy].into();
+    pair.run_all();
+    assert_eq!(pair.a.statuses(), [WcStatus::Success]);
 }
