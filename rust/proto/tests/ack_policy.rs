@@ -120,7 +120,6 @@ fn both_ways_at_once_no_timer_runs_out_either() {
 }
 
 #[test]
-#[ignore = "engine: a drain between two messages waits for a probe"]
 fn a_queue_that_is_drained_at_any_packet_needs_no_timer() {
     for seed in 0..20 {
         for at in 0..40 {
@@ -320,7 +319,6 @@ fn one_message_in_bursts_is_exactly_the_same() {
 }
 
 #[test]
-#[ignore = "engine: a round trip beyond a quarter of the timeout is never measured"]
 fn a_slow_peer_is_not_probed_once_its_round_trip_is_known() {
     // 20 ms there and back.
     let mut lone = Lone::usual();
@@ -347,7 +345,6 @@ fn impatient() -> Setup {
 }
 
 #[test]
-#[ignore = "engine: nobody asks for an acknowledgement when the queue stops"]
 fn a_drain_between_messages_costs_no_retry() {
     let mut pair = Pair::new(&impatient());
     pair.a.post(write(0), vec![1; 4]);
@@ -360,7 +357,6 @@ fn a_drain_between_messages_costs_no_retry() {
 }
 
 #[test]
-#[ignore = "engine: nobody asks for an acknowledgement when the queue stops"]
 fn data_that_cannot_be_had_costs_the_message_before_it_no_retry() {
     for (fault, second) in [
         (Fault::Busy, WcStatus::Success),

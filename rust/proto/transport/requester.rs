@@ -308,10 +308,30 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         } else {
             self.step(now, most, env, context)
         };
+        // It comes to rest behind packets that did not ask for an acknowledgement, since more was to
+        // follow at once: a drain, or a request that cannot be done, came between.
+        let burst = match burst {
+            None if self.quiet != 0 && self.awaits_acknowledgement(context) => {
+                self.quiet = 0;
+                let transmit = self.resend_head(env, context)?;
+                Some(Burst::new(transmit, 1))
+            }
+            burst => burst,
+        };
         if burst.is_some() {
             self.sent_some(now, context);
         }
         burst
+    }
+
+    /// Whether the oldest request under way ends with an acknowledgement.
+    fn awaits_acknowledgement(&self, context: &Context) -> bool {
+        context.config.qp_type.is_reliable()
+            && self.is_outstanding()
+            && self
+                .ring
+                .get(self.una_slot)
+                .is_some_and(|slot| slot.kind == Kind::Message && slot.refused.is_none())
     }
 
     /// Packets go out: somebody has to answer them, or they are done.
@@ -678,6 +698,8 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             psn,
         };
         self.retry.forget_timed();
+        // It may have been the one that was to ask for an acknowledgement.
+        self.quiet = self.quiet.max(1);
         if psn == self.una {
             // Nothing was sent that could be answered.
             self.retry.stop();

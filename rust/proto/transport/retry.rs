@@ -146,7 +146,10 @@ impl Retry {
     pub(super) fn reload(&mut self, attributes: &Attributes) {
         self.retries = attributes.retry_cnt;
         self.rnr_retries = attributes.rnr_retry;
-        self.probes = 0;
+        // The answer to a probe measures nothing: without a measurement its patience has to last.
+        if self.round_trip.patience().is_some() {
+            self.probes = 0;
+        }
     }
 
     /// Whether another try is allowed after a timeout or a sequence error; it is used up.
