@@ -173,7 +173,8 @@ fn act() -> impl Strategy<Value = Act> {
     ];
     prop_oneof![
         30 => a_packet(),
-        6 => (op, length, any::<bool>()).prop_map(|(op, length, fence)| Act::Post(op, length, fence)),
+        6 => (op, length, any::<bool>())
+            .prop_map(|(op, length, fence)| Act::Post(op, length, fence)),
         4 => (0..900_u16).prop_map(Act::PostReceive),
         2 => (0..5_u8, fault).prop_map(|(place, fault)| Act::Fault(place, fault)),
         4 => (0..20_000_u32).prop_map(Act::Wait),

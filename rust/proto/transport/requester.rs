@@ -308,8 +308,8 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         } else {
             self.step(now, most, env, context)
         };
-        // It comes to rest behind packets that did not ask for an acknowledgement, since more was to
-        // follow at once: a drain, or a request that cannot be done, came between.
+        // It comes to rest behind packets that did not ask for an acknowledgement, since more was
+        // to follow at once: a drain, or a request that cannot be done, came between.
         let burst = match burst {
             None if self.quiet != 0 && self.awaits_acknowledgement(context) => {
                 self.quiet = 0;
