@@ -310,6 +310,10 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         let before = self.una;
         self.advance();
         if self.una != before {
+            // The answer to a probe measures nothing, so its patience has to last.
+            if self.recovery.tried.is_none() || self.recovery.missing {
+                self.retry.was_patient();
+            }
             // What was asked for again comes a packet at a time.
             let comes = self.recovery.asked_to.filter(|to| to.is_after(self.una));
             if self.recovery.asked_to.is_some() && self.recovery.partly {

@@ -224,7 +224,8 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         if count == self.posted {
             return None;
         }
-        let status = if count != self.una_slot {
+        let is_front = count == self.una_slot;
+        let status = if !is_front {
             // Flushed, if it was left over from a failure.
             let slot = self.ring.get(count)?;
             slot.refused.unwrap_or(WcStatus::Success)
@@ -238,7 +239,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         let slot = self.ring.get(count)?;
         let reported = slot.wr.signalled || status != WcStatus::Success;
         self.reported = count.wrapping_add(1);
-        if status != WcStatus::Success {
+        if is_front {
             // Those behind it are not under way any more: they end one by one.
             self.una_slot = self.reported;
         }

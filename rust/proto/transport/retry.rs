@@ -146,10 +146,11 @@ impl Retry {
     pub(super) fn reload(&mut self, attributes: &Attributes) {
         self.retries = attributes.retry_cnt;
         self.rnr_retries = attributes.rnr_retry;
-        // The answer to a probe measures nothing: without a measurement its patience has to last.
-        if self.round_trip.patience().is_some() {
-            self.probes = 0;
-        }
+    }
+
+    /// An answer came before a probe was sent for it: patience was long enough.
+    pub(super) fn was_patient(&mut self) {
+        self.probes = 0;
     }
 
     /// Whether another try is allowed after a timeout or a sequence error; it is used up.
@@ -188,6 +189,7 @@ impl Retry {
             if una.is_after(psn) {
                 self.timed = None;
                 self.round_trip.sample(now.since(sent));
+                self.probes = 0;
             }
         }
     }
