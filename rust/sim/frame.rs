@@ -20,6 +20,8 @@ const IP_UDP_BYTES: u32 = 28;
 pub struct Frame {
     /// Number of the queue pair that sent it, in the simulator's count.
     pub sender: usize,
+    /// The flow that its sender sent at that time, in the oracle's count.
+    pub flow: Option<usize>,
     /// Host that sent it.
     pub from: usize,
     /// Host that it goes to.
@@ -111,6 +113,7 @@ pub(crate) mod tests {
     pub(crate) fn frame(psn: u32, bytes: u32) -> Frame {
         Frame {
             sender: 0,
+            flow: None,
             from: 0,
             to: 1,
             packet: Packet {

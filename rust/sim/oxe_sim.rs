@@ -6,11 +6,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod endpoint;
 pub mod events;
 pub mod frame;
 pub mod memory;
 pub mod network;
+pub mod oracle;
 pub mod pattern;
+pub mod port;
 pub mod rng;
 pub mod trace;
 pub mod work;

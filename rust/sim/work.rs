@@ -163,11 +163,6 @@ impl ReceiveQueue {
         self.waiting.is_empty()
     }
 
-    /// Whether any was ever posted.
-    pub fn was_used(&self) -> bool {
-        self.posted > 0
-    }
-
     /// Removes all requests.
     pub fn clear(&mut self) {
         self.waiting.clear();

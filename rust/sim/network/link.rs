@@ -62,7 +62,7 @@ impl Link {
         while self.leaving.front().is_some_and(|&at| at <= now) {
             self.leaving.pop_front();
         }
-        if self.leaving.len() >= self.plan.queue {
+        if self.leaving.len() >= self.plan.queue && now < self.plan.heals_at {
             return Fate::Lost;
         }
         let free = self.leaving.back().copied().unwrap_or(now);

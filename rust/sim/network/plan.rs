@@ -73,7 +73,7 @@ pub struct LinkPlan {
     pub pauses: Option<Pauses>,
     /// Times in which everything is lost.
     pub blackouts: Vec<Range<Nanos>>,
-    /// From when on random faults and packets that are too long do no more harm.
+    /// From when on nothing is lost any more but in blackouts.
     pub heals_at: Nanos,
 }
 
