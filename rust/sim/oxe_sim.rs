@@ -13,6 +13,7 @@ pub mod memory;
 pub mod network;
 pub mod oracle;
 pub mod pattern;
+pub mod peers;
 pub mod port;
 pub mod rng;
 pub mod trace;
