@@ -2,11 +2,15 @@
 
 //! A deterministic simulator of RoCEv2 networks, to try the protocol engine of oxe in.
 //!
-//! Everything comes from one seed: the same scenario twice is the same run, to the last packet.
+//! A [`scenario::Scenario`] says which hosts there are, how they are linked, what their queue pairs
+//! send and what goes wrong. [`world::World`] runs it in virtual time, with engines or with models
+//! of [`peers`] behind the queue pairs, and the [`oracle`] watches. Everything comes from one seed:
+//! the same scenario twice is the same run, to the last packet.
 
 #![forbid(unsafe_code)]
 
 pub mod endpoint;
+pub mod endpoints;
 pub mod events;
 pub mod frame;
 pub mod memory;
@@ -16,5 +20,8 @@ pub mod pattern;
 pub mod peers;
 pub mod port;
 pub mod rng;
+pub mod scenario;
 pub mod trace;
 pub mod work;
+pub mod workload;
+pub mod world;
