@@ -21,7 +21,7 @@ use oxe_proto::{
         Verdict, //
     },
     types::Instant,
-    wire::packet::Packet,
+    wire::packet::Packet, //
 };
 
 /// A move between states.
@@ -78,10 +78,17 @@ pub trait Endpoint {
     /// A packet could not be kept.
     fn early_lost(&mut self, index: EarlyIndex);
 
-    /// The next packet to send.
-    fn poll_transmit(&mut self, now: Instant, port: &mut Port<'_>) -> Option<Transmit>;
+    /// The next packets to send, so many at most and at least one if there are any, go behind those
+    /// in `burst`.
+    fn poll_transmit(
+        &mut self,
+        now: Instant,
+        most: u32,
+        burst: &mut Vec<Transmit>,
+        port: &mut Port<'_>,
+    );
 
-    /// A packet's data could not be had.
+    /// A packet's data could not be had; it was not sent, nor what is behind it in its burst.
     fn payload_fault(
         &mut self,
         now: Instant,
@@ -95,6 +102,12 @@ pub trait Endpoint {
 
     /// The next thing to tell.
     fn poll_event(&mut self) -> Option<Event>;
+
+    /// Whether packets are kept for it. If not, the driver drops what it still has.
+    fn holds_early(&self) -> bool;
+
+    /// It fails for a reason that its driver has.
+    fn abort(&mut self, port: &mut Port<'_>);
 
     /// When to call without an event.
     fn next_timeout(&self) -> Option<Instant>;

@@ -10,7 +10,7 @@ use crate::{
         connectx,
         gobackn, //
     },
-    scenario::EndpointKind,
+    scenario::EndpointKind, //
 };
 use oxe_proto::transport::attributes::Config;
 

@@ -7,7 +7,7 @@ use std::{
         Ordering,
         Reverse, //
     },
-    collections::BinaryHeap,
+    collections::BinaryHeap, //
 };
 
 /// Virtual nanoseconds since the start of the run.

@@ -30,6 +30,8 @@ pub struct Frame {
     pub packet: Packet,
     /// Data, as long as the headers say.
     pub data: Vec<u8>,
+    /// All of it in bytes, if it is sent as such: what arrives is read from them.
+    pub bytes: Option<Vec<u8>>,
     /// Says that the sender understands congestion marks.
     pub ect: bool,
     /// Marked by a congested link.
@@ -106,7 +108,7 @@ pub(crate) mod tests {
             Psn,
             Qpn, //
         },
-        wire::packet::Service,
+        wire::packet::Service, //
     };
 
     /// A packet in the middle of a SEND, with so many bytes of data.
@@ -131,6 +133,7 @@ pub(crate) mod tests {
                 data_bytes: bytes,
             },
             data: vec![0; bytes as usize],
+            bytes: None,
             ect: true,
             marked: false,
             damaged: false,

@@ -9,9 +9,9 @@ use oxe_proto::{
         ports::{
             Atomic,
             Right, //
-        }, //
+        },
     },
-    types::Rkey,
+    types::Rkey, //
 };
 use std::collections::BTreeMap;
 

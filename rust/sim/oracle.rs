@@ -2,22 +2,25 @@
 
 //! What must be true of every run, whoever the endpoints are.
 //!
-//! The oracle is told of each request that is posted, each packet that is sent, each touch of memory
-//! and each completion, and knows from the requests alone what all of it must be. It is made from
-//! the rules of the transport and of the verbs, not from any endpoint's code:
+//! The oracle is told of each request that is posted, each packet that is sent, each touch of
+//! memory and each completion, and knows from the requests alone what all of it must be. It is made
+//! from the rules of the transport and of the verbs, not from any endpoint's code:
 //!
 //! * [`message`]: what each packet of a request must say, and which sequence numbers it has;
 //! * [`requester`]: what may be sent when, and how requests may end;
-//! * [`responder`]: effects, exactly once and in order, and what may be answered;
+//! * [`effects`] and [`receive`]: effects, exactly once and in order;
+//! * [`responder`]: what may be answered;
 //! * [`image`]: what memory must hold, and what a READ may bring;
 //! * [`failure`]: which failures have a reason.
 //!
 //! The first violation ends a run.
 
+mod effects;
 mod failure;
 mod flow;
 mod image;
 mod message;
+mod receive;
 mod requester;
 mod responder;
 
@@ -45,7 +48,7 @@ use oxe_proto::{
         Event, //
     },
     types::Psn,
-    wire::packet::Packet,
+    wire::packet::Packet, //
 };
 use std::collections::BTreeMap;
 
@@ -92,8 +95,8 @@ struct End {
     failed: bool,
     /// Its receive request was flushed: it must have failed.
     flushed: bool,
-    /// It has a reason to fail: as requester a completion with an error, as responder a request that
-    /// it refuses.
+    /// It has a reason to fail: as requester a completion with an error, as responder a request
+    /// that it refuses.
     may_fail: bool,
 }
 
@@ -328,6 +331,11 @@ impl Oracle {
         if let Some(flow) = self.ends[qp].out {
             self.flows[flow].peer_lost = true;
         }
+    }
+
+    /// A queue pair's driver lets it fail.
+    pub fn aborted(&mut self, qp: usize) {
+        self.ends[qp].may_fail = true;
     }
 
     /// A region will be invalidated, so that requests may be refused.

@@ -22,6 +22,7 @@ pub mod port;
 pub mod rng;
 pub mod scenario;
 pub mod trace;
+pub mod wire;
 pub mod work;
 pub mod workload;
 pub mod world;

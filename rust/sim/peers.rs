@@ -13,5 +13,6 @@ pub mod model;
 mod completer;
 mod requester;
 mod responder;
+mod segment;
 mod strict;
 mod timers;

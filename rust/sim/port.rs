@@ -41,14 +41,14 @@ use oxe_proto::{
         wr::{
             RecvCompletion,
             SlotIndex, //
-        }, //
+        },
     },
     types::{
         Qpn,
         Rkey,
         SrqNumber, //
     },
-    wire::flush::Feth,
+    wire::flush::Feth, //
 };
 use std::collections::BTreeMap;
 

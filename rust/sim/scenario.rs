@@ -4,6 +4,7 @@
 
 mod random;
 mod stream;
+mod weather;
 
 pub use self::{
     random::random,
@@ -27,7 +28,7 @@ use oxe_proto::{
         Mtu,
         Span, //
     },
-    wire::packet::Service,
+    wire::packet::Service, //
 };
 use std::fmt;
 
@@ -206,6 +207,8 @@ pub struct HostPlan {
     pub coalesce: u32,
     /// Packets that are sent in a row, at most.
     pub budget: u32,
+    /// Packets that are taken out of an endpoint at once, at most.
+    pub burst: u32,
     /// How late a timer fires at most.
     pub timer_slack: Nanos,
 }
@@ -217,6 +220,8 @@ pub enum Action {
     Error,
     /// Its owner moves it to RESET; later both ends are connected anew.
     Reset,
+    /// Its driver lets it fail.
+    Abort,
     /// Its owner destroys it and makes a new one, as does the peer's.
     Destroy,
     /// Its owner drains its send queue, with or without the event, and goes on after a while.
@@ -260,6 +265,8 @@ pub struct Scenario {
     pub pairs: Vec<PairPlan>,
     /// What happens on the way, by step.
     pub actions: Vec<Planned>,
+    /// Packets are sent as bytes, with headers and ICRC.
+    pub bytes: bool,
     /// Congestion notifications are sent for marked packets.
     pub notifies: bool,
     /// Virtual time after which the run is given up.

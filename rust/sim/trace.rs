@@ -17,7 +17,7 @@ use oxe_proto::wire::{
         Service,
         Tail, //
     },
-    reth::Reth,
+    reth::Reth, //
 };
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;

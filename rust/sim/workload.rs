@@ -2,16 +2,15 @@
 
 //! What an application posts on a queue pair.
 
+mod make;
+mod spoil;
+
 use crate::{
     events::Nanos,
     pattern::Pattern,
     rng::Rng,
-    scenario::{
-        Sizes,
-        WorkPlan, //
-    },
+    scenario::WorkPlan,
     work::{
-        LocalWork,
         Outlook,
         Posted,
         Source, //
@@ -20,27 +19,21 @@ use crate::{
 use oxe_proto::{
     transport::{
         attributes::Access,
-        error::WcStatus,
         wr::{
             SendOp,
             SendWr, //
-        }, //
+        },
     },
     types::{
-        Immediate,
         Mtu,
         Qkey,
         Qpn,
         Rkey,
         SrqNumber, //
     },
-    wire::{
-        atomic::AtomicEth,
-        flush::Feth,
-        packet::{
-            Service,
-            Tail, //
-        },
+    wire::packet::{
+        Service,
+        Tail, //
     },
 };
 
@@ -220,6 +213,8 @@ impl Application {
         let connected = targets.service != Service::Ud;
         let atomics = reliable && targets.max_rd_atomic > 0;
         let weight = |weight: u32, allowed: bool| if allowed { weight } else { 0 };
+        // XRC has no opcodes for these.
+        let newer = atomics && targets.service == Service::Rc;
         let access = &targets.access;
         let choices = [
             (mix.send, Kind::Send),
@@ -235,8 +230,8 @@ impl Application {
                 weight(mix.shared_atomic, atomics && access.remote_atomic),
                 Kind::SharedAtomic,
             ),
-            (weight(mix.flush, atomics), Kind::Flush),
-            (weight(mix.atomic_write, atomics), Kind::AtomicWrite),
+            (weight(mix.flush, newer), Kind::Flush),
+            (weight(mix.atomic_write, newer), Kind::AtomicWrite),
             (weight(mix.local, reliable), Kind::Local),
         ];
         if choices.iter().all(|choice| choice.0 == 0) {
@@ -245,58 +240,11 @@ impl Application {
         self.rng.weighted(&choices)
     }
 
-    /// Chooses what to post next; true if that invalidates a key of the peer's, which is to be made.
+    /// Chooses what to post next; true if that invalidates a key of the peer's, to be made.
     pub fn will_invalidate(&mut self, targets: &Targets) -> bool {
         let kind = self.choose(targets);
         self.kind = Some(kind);
         kind == Kind::SendInvalidate
-    }
-
-    fn length(&mut self, targets: &Targets) -> u32 {
-        let mtu = u64::from(targets.mtu.bytes());
-        let length = match self.plan.sizes {
-            Sizes::Fixed(bytes) => return bytes,
-            Sizes::Mixed { most } => {
-                let most = u64::from(most);
-                let kinds = [(8, 0), (22, 1), (30, 2), (25, 3), (15, 4)];
-                match self.rng.weighted(&kinds) {
-                    0 => 0,
-                    1 => self.rng.within(1..=64),
-                    2 => self.rng.within(1..=6) * mtu + self.rng.below(3) - 1,
-                    3 => self.rng.below(4 * mtu),
-                    _ => self.rng.spread(mtu..=most.max(mtu)),
-                }
-                .min(most)
-            }
-        };
-        let limit = if targets.service == Service::Ud {
-            mtu
-        } else {
-            u64::from(targets.target.length)
-        };
-        length.min(limit).min(self.bytes_left.max(1)) as u32
-    }
-
-    /// A place for so many bytes in a region.
-    fn place(&mut self, area: &Area, length: u32) -> u64 {
-        let room = u64::from(area.length.saturating_sub(length));
-        match self.rng.below(4) {
-            0 => 0,
-            1 => room,
-            _ => self.rng.below(room + 1),
-        }
-    }
-
-    fn tail(&mut self) -> Tail {
-        if self.rng.percent(40) {
-            Tail::Immediate(self.immediate())
-        } else {
-            Tail::None
-        }
-    }
-
-    fn immediate(&mut self) -> Immediate {
-        Immediate((self.rng.bits() as u32).to_be_bytes())
     }
 
     /// Makes the request that was chosen, and says what a READ of unchanging memory must bring.
@@ -410,169 +358,6 @@ impl Application {
             _ => (),
         }
         posted
-    }
-
-    fn write(&mut self, targets: &Targets, length: u32, with_immediate: bool) -> SendOp {
-        let address = targets.target.base + self.place(&targets.target, length);
-        let immediate = with_immediate.then(|| self.immediate());
-        SendOp::Write {
-            address,
-            rkey: Rkey(targets.target.key),
-            immediate,
-        }
-    }
-
-    fn read(&mut self, targets: &Targets, length: u32) -> (SendOp, Option<(Pattern, u64)>) {
-        let changing = self.rng.percent(30);
-        let area = if changing {
-            targets.target
-        } else {
-            targets.source
-        };
-        let offset = self.place(&area, length);
-        let op = SendOp::Read {
-            address: area.base + offset,
-            rkey: Rkey(area.key),
-        };
-        (op, (!changing).then_some((targets.pattern, offset)))
-    }
-
-    fn word(&mut self, area: &Area) -> u64 {
-        let first = area.base.next_multiple_of(8);
-        let words = (area.base + u64::from(area.length) - first) / 8;
-        // Few different words, so that operations meet.
-        first + 8 * self.rng.below(words.min(4))
-    }
-
-    fn atomic(&mut self, targets: &Targets) -> SendOp {
-        let address = self.word(&targets.target);
-        let atomic = AtomicEth {
-            address,
-            rkey: Rkey(targets.target.key),
-            swap_add: self.rng.below(4),
-            compare: self.rng.below(4),
-        };
-        if self.rng.percent(50) {
-            SendOp::CompareSwap(atomic)
-        } else {
-            SendOp::FetchAdd(AtomicEth {
-                compare: 0,
-                ..atomic
-            })
-        }
-    }
-
-    fn shared_atomic(&mut self, targets: &Targets) -> SendOp {
-        let area = self.counters.unwrap_or(targets.target);
-        SendOp::FetchAdd(AtomicEth {
-            address: self.word(&area),
-            rkey: Rkey(area.key),
-            swap_add: self.rng.within(1..=1000),
-            compare: 0,
-        })
-    }
-
-    fn flush(&mut self, targets: &Targets, length: u32) -> SendOp {
-        SendOp::Flush {
-            feth: Feth {
-                visible: true,
-                persistent: self.rng.percent(50),
-                whole_region: self.rng.percent(30),
-            },
-            address: targets.target.base + self.place(&targets.target, length),
-            rkey: Rkey(targets.target.key),
-        }
-    }
-
-    fn atomic_write(&mut self, targets: &Targets) -> SendOp {
-        SendOp::AtomicWrite {
-            address: self.word(&targets.target),
-            rkey: Rkey(targets.target.key),
-        }
-    }
-
-    fn datagram(&mut self, targets: &Targets) -> SendOp {
-        let own = self.rng.percent(20);
-        let qkey = if own { Qkey(0x8000_0000) } else { targets.qkey };
-        let with_immediate = self.rng.percent(40);
-        SendOp::Datagram {
-            dest_qp: targets.dest,
-            qkey,
-            immediate: with_immediate.then(|| self.immediate()),
-        }
-    }
-
-    fn local_work(&mut self, targets: &Targets) -> LocalWork {
-        self.local_valid = !self.local_valid;
-        if self.local_valid {
-            LocalWork::Register(targets.local)
-        } else {
-            LocalWork::Invalidate(targets.local)
-        }
-    }
-
-    /// Makes a request one that the peer must refuse, or nobody must hear.
-    fn spoil(&mut self, posted: &mut Posted, targets: &Targets) {
-        let reliable = matches!(targets.service, Service::Rc | Service::Xrc);
-        let refused = if reliable {
-            Outlook::Refused(WcStatus::RemoteAccess)
-        } else {
-            Outlook::Unheard
-        };
-        let empty = posted.wr.length == 0;
-        let way = self.rng.below(3);
-        match &mut posted.wr.op {
-            SendOp::Write { address, rkey, .. } if !empty => {
-                match way {
-                    0 => *rkey = Rkey(NO_KEY),
-                    1 => *address = targets.target.base + u64::from(targets.target.length) - 1,
-                    _ => {
-                        *rkey = Rkey(targets.source.key);
-                        *address = targets.source.base;
-                    }
-                }
-                if way == 1 && posted.wr.length == 1 {
-                    return;
-                }
-                posted.outlook = refused;
-            }
-            SendOp::Read { address, rkey } if !empty => {
-                match way {
-                    0 => *rkey = Rkey(NO_KEY),
-                    1 => *address = address.wrapping_sub(u64::from(targets.target.length) + 8),
-                    _ => {
-                        *rkey = Rkey(targets.forbidden.key);
-                        *address = targets.forbidden.base;
-                    }
-                }
-                posted.outlook = refused;
-            }
-            SendOp::CompareSwap(atomic) | SendOp::FetchAdd(atomic) => match way {
-                0 => {
-                    atomic.rkey = Rkey(NO_KEY);
-                    posted.outlook = refused;
-                }
-                1 => {
-                    atomic.rkey = Rkey(targets.source.key);
-                    atomic.address = targets.source.base.next_multiple_of(8);
-                    posted.outlook = refused;
-                }
-                _ => {
-                    atomic.address += 1 + self.rng.below(7);
-                    posted.outlook = Outlook::Refused(WcStatus::RemoteInvalidRequest);
-                }
-            },
-            SendOp::Datagram { qkey, .. } => {
-                if way == 0 {
-                    posted.wr.length = targets.mtu.bytes() + 1;
-                    posted.outlook = Outlook::Fails(WcStatus::LocalLength);
-                } else {
-                    *qkey = Qkey(targets.qkey.0 ^ 1);
-                    posted.outlook = Outlook::Unheard;
-                }
-            }
-            _ => (),
-        }
     }
 
     /// It is now so late: the time to think starts from here.

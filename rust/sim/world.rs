@@ -3,12 +3,15 @@
 //! A run: hosts with queue pairs on a network, in virtual time.
 //!
 //! * [`build`]: from a scenario to queue pairs that are connected;
-//! * [`driver`]: what a driver does for an endpoint: packets in and out, completions, timers;
+//! * [`driver`] and [`send`]: what a driver does for an endpoint;
+//! * [`applications`]: posts and completions;
 //! * [`life`]: moves between states, failures, connecting anew.
 
+mod applications;
 mod build;
 mod driver;
 mod life;
+mod send;
 
 use crate::{
     endpoint::{
@@ -42,7 +45,10 @@ use crate::{
         Targets, //
     },
 };
-use oxe_proto::transport::attributes::Attributes;
+use oxe_proto::transport::{
+    attributes::Attributes,
+    wr::Transmit, //
+};
 use std::collections::{
     BTreeMap,
     VecDeque, //
@@ -149,6 +155,7 @@ pub struct World {
     rng: Rng,
     next_number: u32,
     next_key: u32,
+    next_id: u16,
     in_flight: Vec<u64>,
     steps: u64,
     handled: u64,
@@ -156,6 +163,7 @@ pub struct World {
     failures: u64,
     ended: Nanos,
     arrivals: Vec<(Nanos, Frame)>,
+    burst: Vec<Transmit>,
 }
 
 /// Who posts receive requests to a queue.

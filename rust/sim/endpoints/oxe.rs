@@ -7,7 +7,7 @@ use crate::{
         Endpoint,
         Step, //
     },
-    port::Port,
+    port::Port, //
 };
 use oxe_proto::{
     transport::{
@@ -38,7 +38,7 @@ use oxe_proto::{
         Verdict, //
     },
     types::Instant,
-    wire::packet::Packet,
+    wire::packet::Packet, //
 };
 
 /// Memory from the host's heap.
@@ -164,8 +164,18 @@ impl Endpoint for Oxe {
         self.engine.early_lost(index);
     }
 
-    fn poll_transmit(&mut self, now: Instant, port: &mut Port<'_>) -> Option<Transmit> {
-        self.engine.poll_transmit(now, port)
+    fn poll_transmit(
+        &mut self,
+        now: Instant,
+        most: u32,
+        burst: &mut Vec<Transmit>,
+        port: &mut Port<'_>,
+    ) {
+        if most <= 1 {
+            burst.extend(self.engine.poll_transmit(now, port));
+        } else if let Some(packets) = self.engine.poll_burst(now, most, port) {
+            burst.extend((0..packets.count()).map(|number| packets.packet(number)));
+        }
     }
 
     fn payload_fault(
@@ -184,6 +194,14 @@ impl Endpoint for Oxe {
 
     fn poll_event(&mut self) -> Option<Event> {
         self.engine.poll_event()
+    }
+
+    fn holds_early(&self) -> bool {
+        self.engine.holds_early()
+    }
+
+    fn abort(&mut self, port: &mut Port<'_>) {
+        self.engine.abort(port);
     }
 
     fn next_timeout(&self) -> Option<Instant> {

@@ -90,7 +90,7 @@ mod tests {
             Pauses,
             Reorder, //
         },
-        rng::Chance,
+        rng::Chance, //
     };
 
     fn link(plan: LinkPlan) -> Link {

@@ -7,7 +7,7 @@ use crate::{
         Nanos,
         MICROSECOND, //
     },
-    rng::Chance,
+    rng::Chance, //
 };
 use std::ops::Range;
 
@@ -21,6 +21,21 @@ pub struct Burst {
     pub leave: Chance,
     /// Loss while bad.
     pub loss: Chance,
+}
+
+impl Burst {
+    /// Bursts of so many packets on average, in which all are lost, so often that the overall loss
+    /// is that of `loss`.
+    pub fn of(loss: Chance, packets: u64) -> Self {
+        let leave = 1.0 / packets.max(1) as f64;
+        let share = loss.fraction().min(0.99);
+        let enter = (leave * share / (1.0 - share)).min(1.0);
+        Self {
+            enter: Chance::from_fraction(enter).unwrap_or(Chance::ALWAYS),
+            leave: Chance::from_fraction(leave).unwrap_or(Chance::ALWAYS),
+            loss: Chance::ALWAYS,
+        }
+    }
 }
 
 /// Packets that come late.

@@ -89,6 +89,12 @@ impl Spoiler {
         let mut fate = Fate::Passes;
         if self.rng.happens(plan.corrupt) {
             frame.damaged = true;
+            if let Some(bytes) = &mut frame.bytes {
+                for _ in 0..=self.rng.below(4) {
+                    let bit = self.rng.below(8 * bytes.len() as u64) as usize;
+                    bytes[bit / 8] ^= 1 << (bit % 8);
+                }
+            }
             fate = Fate::Disturbed;
         }
         if self.rng.happens(plan.forge) && !frame.data.is_empty() {

@@ -16,7 +16,7 @@ use oxe_proto::{
         },
         wr::SendOp, //
     },
-    wire::aeth::NakCode,
+    wire::aeth::NakCode, //
 };
 
 impl Oracle {
@@ -116,8 +116,8 @@ impl Oracle {
 }
 
 impl Flow {
-    /// Whether a request may end with the status of a later one that was refused: its own answer was
-    /// lost or late, and a responder that has failed will not give it again.
+    /// Whether a request may end with the status of a later one that was refused: its own answer
+    /// was lost or late, and a responder that has failed will not give it again.
     fn stands_for(&self, index: usize, refused: usize) -> bool {
         index < refused && self.messages[index].posted.wants_response()
     }

@@ -75,8 +75,8 @@ pub struct FlowPlan {
     pub number: Qpn,
     /// The requester's attributes.
     pub attributes: Attributes,
-    /// The network doubles packets or lets them overtake each other. Unreliable messages may then be
-    /// received twice or late: their responder begins anew at whatever number begins a message.
+    /// The network doubles packets or lets them overtake each other. Unreliable messages may then
+    /// be received twice or late: their responder begins anew at whatever number begins a message.
     pub may_repeat: bool,
     /// The region (host and key) that only this flow changes.
     pub target: Option<(usize, u32)>,
@@ -260,8 +260,11 @@ impl Flow {
             self.acked = acked;
             self.note_progress();
         }
-        if matches!(packet.op, Op::Acknowledge(aeth) if matches!(aeth.syndrome, Syndrome::RnrNak(_)))
-        {
+        let not_ready = match packet.op {
+            Op::Acknowledge(aeth) => matches!(aeth.syndrome, Syndrome::RnrNak(_)),
+            _ => false,
+        };
+        if not_ready {
             self.rnr_arrived += 1;
         }
     }
@@ -304,8 +307,8 @@ impl Flow {
         }
     }
 
-    /// An unreliable connection's packet has an effect: its message is the one that the responder is
-    /// at. None if it was done before and may not be done again.
+    /// An unreliable connection's packet has an effect: its message is the one that the responder
+    /// is at. None if it was done before and may not be done again.
     pub(super) fn begins(&mut self, index: usize, packet: u32, serial: u64) -> Option<()> {
         let again = index < self.cursor || self.messages[index].executed;
         let anew = index == self.cursor && packet == 0 && self.progress > 0;

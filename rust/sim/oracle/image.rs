@@ -16,7 +16,7 @@ use crate::{
         Region, //
     },
     pattern::Pattern,
-    work::Posted,
+    work::Posted, //
 };
 use oxe_proto::transport::{
     ports::Atomic,

@@ -12,7 +12,7 @@ use oxe_proto::{
             Op,
             Tail, //
         },
-        reth::Reth,
+        reth::Reth, //
     },
 };
 

@@ -21,7 +21,7 @@ use oxe_proto::{
         wr::{
             SendOp,
             SlotIndex, //
-        }, //
+        },
     },
     wire::{
         aeth::{

@@ -13,7 +13,7 @@ use crate::{
         Step, //
     },
     frame::is_request,
-    port::Port,
+    port::Port, //
 };
 use oxe_proto::{
     transport::{
@@ -259,18 +259,21 @@ impl Endpoint for Model {
 
     fn early_lost(&mut self, _index: EarlyIndex) {}
 
-    fn poll_transmit(&mut self, now: Instant, port: &mut Port<'_>) -> Option<Transmit> {
+    fn poll_transmit(
+        &mut self,
+        now: Instant,
+        _most: u32,
+        burst: &mut Vec<Transmit>,
+        port: &mut Port<'_>,
+    ) {
         if let Some(transmit) = self.responder.poll(&mut self.frame) {
             self.responder.work(&mut self.frame, port);
             self.settle(port);
-            return Some(transmit);
+            burst.push(transmit);
+        } else if self.frame.state.continues_requests() {
+            burst.extend(self.requester.poll(now.as_nanos(), &self.frame, port));
+            self.settle(port);
         }
-        if !self.frame.state.continues_requests() {
-            return None;
-        }
-        let transmit = self.requester.poll(now.as_nanos(), &self.frame, port);
-        self.settle(port);
-        transmit
     }
 
     fn payload_fault(
@@ -303,6 +306,15 @@ impl Endpoint for Model {
             return Some(Event::SendQueueDrained);
         }
         self.frame.events.pop_front()
+    }
+
+    fn holds_early(&self) -> bool {
+        false
+    }
+
+    fn abort(&mut self, port: &mut Port<'_>) {
+        self.frame.fail(None);
+        self.settle(port);
     }
 
     fn next_timeout(&self) -> Option<Instant> {

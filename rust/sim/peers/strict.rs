@@ -112,8 +112,8 @@ fn check_alone(frame: &Frame, packet: &Packet, bytes: usize) -> Option<String> {
     if bytes != length as usize {
         return Some(format!("{bytes} bytes of data, {length} told"));
     }
-    if !packet.pkey.admits(frame.attributes.pkey) || packet.becn {
-        return Some("partition key or notification bit".into());
+    if !packet.pkey.admits(frame.attributes.pkey) {
+        return Some("partition key".into());
     }
     let (fits, ends) = match packet.op {
         Op::SendFirst | Op::SendMiddle | Op::WriteMiddle => (length == mtu, false),

@@ -4,6 +4,7 @@
 
 use super::{
     usual_attributes,
+    weather::links,
     Action,
     DicePlan,
     EndPlan,
@@ -25,12 +26,7 @@ use crate::{
         MILLISECOND,
         SECOND, //
     },
-    network::{
-        Burst,
-        LinkPlan,
-        Pauses,
-        Reorder, //
-    },
+    network::LinkPlan,
     rng::{
         Chance,
         Rng, //
@@ -45,7 +41,7 @@ use oxe_proto::{
         Mtu,
         Span, //
     },
-    wire::packet::Service,
+    wire::packet::Service, //
 };
 
 /// What all parts of a run have to go by.
@@ -97,6 +93,7 @@ pub fn random(seed: u64) -> Scenario {
         shared: Vec::new(),
         pairs: Vec::new(),
         actions: Vec::new(),
+        bytes: rng.percent(25),
         notifies: rng.percent(30),
         limit: 0,
         measures: false,
@@ -113,78 +110,8 @@ fn host(rng: &mut Rng) -> HostPlan {
         delay: (least, least + rng.below(10_000)),
         coalesce: rng.spread(1..=64) as u32,
         budget: rng.spread(1..=64) as u32,
+        burst: rng.pick(&[1, 1, 2, 5, 16, 64]),
         timer_slack: rng.pick(&[0, 1_000, 50_000]),
-    }
-}
-
-fn links(rng: &mut Rng, hosts: usize) -> Vec<LinkPlan> {
-    let bandwidth = rng.pick(&[100_000_000, 1_000_000_000, 10_000_000_000, 100_000_000_000]);
-    let delay = rng.spread(500..=2 * MILLISECOND);
-    let heals_at = rng.spread(5 * MILLISECOND..=2 * SECOND);
-    let spoilt = rng.percent(80);
-    let one_way = rng.percent(25);
-    (0..hosts * hosts)
-        .map(|index| {
-            let mut link = LinkPlan::clean(bandwidth, delay);
-            let forward = index / hosts < index % hosts;
-            if spoilt && (forward || !one_way) {
-                spoil(rng, &mut link, heals_at);
-            }
-            link
-        })
-        .collect()
-}
-
-/// Faults of a link.
-fn spoil(rng: &mut Rng, link: &mut LinkPlan, heals_at: Nanos) {
-    link.heals_at = heals_at;
-    let grade = |rng: &mut Rng| {
-        let parts = rng.pick(&[1_000, 5_000, 20_000, 50_000, 100_000, 200_000]);
-        Chance::per_million(parts)
-    };
-    if rng.percent(50) {
-        link.loss = grade(rng);
-    }
-    if rng.percent(20) {
-        link.burst = Some(Burst {
-            enter: Chance::per_million(rng.pick(&[1_000, 5_000, 20_000])),
-            leave: Chance::percent(rng.pick(&[5, 20, 50])),
-            loss: Chance::percent(rng.pick(&[50, 90, 100])),
-        });
-    }
-    if rng.percent(40) {
-        let most = rng.spread(MICROSECOND..=500 * MICROSECOND);
-        link.reorder = Some(Reorder {
-            chance: grade(rng),
-            least: most / 10,
-            most,
-        });
-    }
-    if rng.percent(30) {
-        link.duplicate = grade(rng);
-    }
-    if rng.percent(25) {
-        link.corrupt = grade(rng);
-    }
-    if rng.percent(20) {
-        link.queue = rng.spread(4..=500) as usize;
-    }
-    if rng.percent(15) {
-        link.pauses = Some(Pauses {
-            every: rng.spread(100 * MICROSECOND..=5 * MILLISECOND),
-            length: rng.spread(10 * MICROSECOND..=MILLISECOND),
-        });
-    }
-    if rng.percent(10) {
-        let start = rng.spread(10 * MICROSECOND..=20 * MILLISECOND);
-        let length = rng.spread(10 * MICROSECOND..=50 * MILLISECOND);
-        link.blackouts.push(start..start + length);
-    }
-    if rng.percent(3) {
-        link.path_bytes = rng.pick(&[300, 600, 1100, 2100]);
-    }
-    if rng.percent(15) {
-        link.mark_above = Some(rng.spread(2..=64) as usize);
     }
 }
 
@@ -201,12 +128,7 @@ fn add_pairs(rng: &mut Rng, scenario: &mut Scenario, bounds: &Bounds) {
         let first = rng.below(hosts) as usize;
         let second = (first + 1 + rng.below(hosts - 1) as usize) % scenario.hosts.len();
         let kinds = endpoints(rng, service);
-        let mtu = if service == Service::Ud {
-            // There is no way yet to tell an engine of another one.
-            Mtu::B1024
-        } else {
-            rng.pick(&Mtu::ALL)
-        };
+        let mtu = rng.pick(&Mtu::ALL);
         let most = longest(rng, bounds);
         let mut ends = [(first, kinds[0]), (second, kinds[1])]
             .map(|(host, kind)| end(rng, host, kind, mtu, most, count, bounds));
@@ -444,6 +366,7 @@ fn add_actions(rng: &mut Rng, scenario: &mut Scenario, bounds: &Bounds) {
             rng.weighted(&[
                 (30, Action::Error),
                 (25, Action::Reset),
+                (10, Action::Abort),
                 (25, Action::Destroy),
                 (20, Action::Invalidate),
             ])

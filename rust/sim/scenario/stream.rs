@@ -22,14 +22,14 @@ use crate::{
         SECOND, //
     },
     network::LinkPlan,
-    rng::Chance,
+    rng::Chance, //
 };
 use oxe_proto::{
     types::{
         Mtu,
         Span, //
     },
-    wire::packet::Service,
+    wire::packet::Service, //
 };
 
 /// What is measured.
@@ -141,6 +141,7 @@ pub fn stream(stream: &Stream) -> Scenario {
         delay: (MICROSECOND, MICROSECOND),
         coalesce: 64,
         budget: 64,
+        burst: 16,
         timer_slack: 0,
     };
     let idle = LinkPlan::default();
@@ -160,6 +161,7 @@ pub fn stream(stream: &Stream) -> Scenario {
             recovers: false,
         }],
         actions: Vec::new(),
+        bytes: false,
         notifies: false,
         limit: stream.limit,
         measures: true,

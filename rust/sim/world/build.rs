@@ -61,7 +61,7 @@ use oxe_proto::{
         Qpn,
         SrqNumber, //
     },
-    wire::packet::Service,
+    wire::packet::Service, //
 };
 use std::collections::{
     BTreeMap,
@@ -112,6 +112,7 @@ impl World {
             rng: Rng::new(scenario.seed, "world", 0),
             next_number: 16,
             next_key: 1,
+            next_id: 0,
             in_flight: vec![0; scenario.pairs.len()],
             steps: 0,
             handled: 0,
@@ -119,6 +120,7 @@ impl World {
             failures: 0,
             ended: 0,
             arrivals: Vec::new(),
+            burst: Vec::new(),
             scenario,
         };
         world.make_shared_queues();
@@ -226,6 +228,7 @@ impl World {
         let plan = &self.scenario.pairs[pair].ends[end];
         let service = self.scenario.pairs[pair].service;
         let config = Config {
+            port_mtu: plan.attributes.path_mtu,
             shared_receive: plan.shared.is_some(),
             window: plan.window,
             early_limit: plan.early_limit,

@@ -19,7 +19,7 @@ use crate::{
         Action,
         ReceivePlan, //
     },
-    trace::Mark,
+    trace::Mark, //
 };
 use oxe_proto::types::Qpn;
 
@@ -47,6 +47,11 @@ impl World {
             Action::Error if state != Life::Down => {
                 self.step(qp, Step::Error);
                 self.broke(qp);
+                self.poll(qp);
+            }
+            Action::Abort if !matches!(state, Life::Down | Life::Failed) => {
+                self.oracle.aborted(qp);
+                self.call(qp, None, |endpoint, _, port| endpoint.abort(port));
                 self.poll(qp);
             }
             Action::Reset if state != Life::Down => {
