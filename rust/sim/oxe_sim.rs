@@ -9,6 +9,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod check;
+pub mod cli;
 pub mod endpoint;
 pub mod endpoints;
 pub mod events;
@@ -21,6 +23,7 @@ pub mod peers;
 pub mod port;
 pub mod rng;
 pub mod scenario;
+pub mod table;
 pub mod trace;
 pub mod wire;
 pub mod work;
