@@ -25,9 +25,13 @@ use crate::{
     rng::Chance, //
 };
 use oxe_proto::{
+    transport::{
+        attributes::Config,
+        state::QpType, //
+    },
     types::{
         Mtu,
-        Span, //
+        Qpn, //
     },
     wire::packet::Service, //
 };
@@ -124,14 +128,15 @@ pub fn stream(stream: &Stream) -> Scenario {
         delay: 0,
         short: Chance::NEVER,
     };
+    let usual = Config::new(QpType::Rc, Qpn::default());
     let end = |index: usize, work: WorkPlan| EndPlan {
         host: index,
         endpoint: stream.endpoints[index],
         attributes,
         slots: stream.depth.next_power_of_two(),
-        window: 512,
-        early_limit: 512,
-        min_probe: Span::from_micros(500),
+        window: usual.window,
+        early_limit: usual.early_limit,
+        min_probe: usual.min_probe,
         shared: None,
         work,
         receive,
