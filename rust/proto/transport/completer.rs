@@ -409,12 +409,12 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             }
             return;
         }
-        if !self.retry.may_answer_probe(now) {
-            // A late answer to the first try: nothing was lost.
-            return;
-        }
         // What comes next was perhaps lost, and the refusal that named it as well.
         self.recovery.singles = before.singles.saturating_add(u32::from(filled));
+        if !self.retry.may_answer_probe(now) && self.recovery.singles < 2 {
+            // A late answer to the first try: nothing was lost. Two in a row would be a coincidence.
+            return;
+        }
         if self.recovery.singles >= 2 && self.cursor.psn == self.high {
             self.rewind();
         } else {
