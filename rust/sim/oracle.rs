@@ -48,7 +48,10 @@ use oxe_proto::{
         Event, //
     },
     types::Psn,
-    wire::packet::Packet, //
+    wire::packet::{
+        Op,
+        Packet, //
+    },
 };
 use std::collections::BTreeMap;
 
@@ -308,12 +311,36 @@ impl Oracle {
 
     /// A packet reached the queue pair that it is for.
     pub fn delivered(&mut self, qp: usize, flow: Option<usize>, packet: &Packet) {
+        if packet.op == Op::Cnp {
+            return;
+        }
         if is_request(&packet.op) {
             if let Some(flow) = self.ends[qp].inward.or(flow) {
                 self.flows[flow].request_arrived(packet.psn);
             }
         } else if let Some(flow) = self.ends[qp].out {
-            self.flows[flow].response_arrived(packet);
+            self.flows[flow].response_arrived(self.now, packet);
+        }
+    }
+
+    /// A queue pair has nothing more to send for now. The last packet that it sent must have asked
+    /// for an acknowledgement, or nothing but a timer would make it go on.
+    pub fn rested(&mut self, qp: usize) {
+        let end = &self.ends[qp];
+        let Some(number) = end.out.filter(|_| end.strict && !end.may_fail) else {
+            return;
+        };
+        let flow = &self.flows[number];
+        // What is due a response of its own goes on when that comes.
+        let waits = flow.messages[flow.completed..]
+            .iter()
+            .find(|message| message.first + u64::from(message.packets) > flow.settled)
+            .is_some_and(|message| message.posted.wants_response());
+        let open = flow.quiet > 0 && flow.quiet_at >= flow.acked && !waits;
+        let rests = flow.is_reliable() && open && flow.pause.is_none();
+        if rests && flow.failed.is_none() && !flow.faulted {
+            let quiet = flow.quiet;
+            self.fail(qp, format!("rests after {quiet} packets without AckReq"));
         }
     }
 

@@ -15,4 +15,4 @@ mod requester;
 mod responder;
 mod segment;
 mod strict;
-mod timers;
+pub mod timers;

@@ -48,7 +48,10 @@ use oxe_proto::{
         Rkey,
         SrqNumber, //
     },
-    wire::flush::Feth, //
+    wire::{
+        aeth::NakCode,
+        flush::Feth, //
+    },
 };
 use std::collections::BTreeMap;
 
@@ -87,6 +90,8 @@ pub struct Dice {
     pub rng: Rng,
     /// Memory or a queue is busy.
     pub busy: Chance,
+    /// Memory or a receive request fails for good.
+    pub broken: Chance,
     /// The data of a packet cannot be had for the moment.
     pub payload_busy: Chance,
     /// The data of a packet cannot be had.
@@ -159,6 +164,24 @@ impl Port<'_> {
         busy
     }
 
+    /// The fault that memory or a queue has this time, which the peer is told of so.
+    fn fault(&mut self) -> Option<Fault> {
+        if self.is_busy() {
+            return Some(Fault::Busy);
+        }
+        let dice = &mut self.side.dice;
+        if !dice.rng.happens(dice.broken) {
+            return None;
+        }
+        self.oracle
+            .responder_failed(self.side.index, Some(NakCode::RemoteOperational));
+        self.trace
+            .note(self.now, Mark::Fault, self.side.index, &[1], || {
+                "broken".into()
+            });
+        Some(Fault::Operational)
+    }
+
     fn memory_note(&mut self, what: &'static str, address: u64, length: usize) {
         let values = [address, length as u64];
         self.trace
@@ -183,6 +206,16 @@ impl Port<'_> {
             return Err(Fault::Operational);
         };
         let end = offset as usize + data.len();
+        let id = slot.posted.id;
+        let dice = &mut self.side.dice;
+        if dice.rng.happens(dice.broken) {
+            self.oracle
+                .payload_failed(qp, id, Some(WcStatus::LocalProtection));
+            return Err(Fault::Access);
+        }
+        let Some(slot) = self.slot(index) else {
+            return Err(Fault::Operational);
+        };
         if end > slot.posted.wr.length as usize {
             let id = slot.posted.id;
             self.oracle.fail(
@@ -239,8 +272,8 @@ impl Env for Port<'_> {
     }
 
     fn write_remote(&mut self, rkey: Rkey, address: u64, data: &[u8]) -> Result<(), Fault> {
-        if self.is_busy() {
-            return Err(Fault::Busy);
+        if let Some(fault) = self.fault() {
+            return Err(fault);
         }
         self.host.memory.write(rkey, address, data)?;
         self.memory_note("write", address, data.len());
@@ -250,8 +283,8 @@ impl Env for Port<'_> {
     }
 
     fn atomic(&mut self, rkey: Rkey, address: u64, operation: Atomic) -> Result<u64, Fault> {
-        if self.is_busy() {
-            return Err(Fault::Busy);
+        if let Some(fault) = self.fault() {
+            return Err(fault);
         }
         let before = self.host.memory.atomic(rkey, address, operation)?;
         self.memory_note("atomic", address, 8);
@@ -261,8 +294,8 @@ impl Env for Port<'_> {
     }
 
     fn atomic_write(&mut self, rkey: Rkey, address: u64, data: &[u8]) -> Result<(), Fault> {
-        if self.is_busy() {
-            return Err(Fault::Busy);
+        if let Some(fault) = self.fault() {
+            return Err(fault);
         }
         self.host.memory.write(rkey, address, data)?;
         self.memory_note("atomic write", address, data.len());
@@ -272,8 +305,8 @@ impl Env for Port<'_> {
     }
 
     fn flush(&mut self, rkey: Rkey, address: u64, length: u32, feth: Feth) -> Result<(), Fault> {
-        if self.is_busy() {
-            return Err(Fault::Busy);
+        if let Some(fault) = self.fault() {
+            return Err(fault);
         }
         if feth.whole_region {
             let region = self.host.memory.region(rkey.0);
@@ -292,6 +325,9 @@ impl Env for Port<'_> {
     }
 
     fn invalidate(&mut self, rkey: Rkey) -> Result<(), Fault> {
+        if self.is_busy() {
+            return Err(Fault::Busy);
+        }
         if !self.host.memory.set_valid(rkey.0, false) {
             return Err(Fault::Access);
         }
@@ -331,12 +367,18 @@ impl Env for Port<'_> {
         };
         let capacity = receive.capacity;
         self.side.current = Some((receive, shared));
+        let dice = &mut self.side.dice;
+        if dice.rng.happens(dice.broken) {
+            self.oracle
+                .responder_failed(qp, Some(NakCode::RemoteOperational));
+            return Taken::Faulty(WcStatus::LocalProtection);
+        }
         Taken::Ready { capacity }
     }
 
     fn place_receive(&mut self, offset: u32, data: &[u8]) -> Result<(), Fault> {
-        if self.is_busy() {
-            return Err(Fault::Busy);
+        if let Some(fault) = self.fault() {
+            return Err(fault);
         }
         self.place(offset, data)?;
         self.memory_note("place", u64::from(offset), data.len());

@@ -168,6 +168,8 @@ pub struct EndPlan {
 pub struct DicePlan {
     /// Memory or a queue is busy.
     pub busy: Chance,
+    /// Memory or a receive request fails for good.
+    pub broken: Chance,
     /// The data of a packet cannot be had for the moment.
     pub payload_busy: Chance,
     /// The data of a packet cannot be had.

@@ -6,9 +6,13 @@ use super::{
     image::Image,
     message::Message, //
 };
-use crate::work::{
-    Outlook,
-    Posted, //
+use crate::{
+    events::Nanos,
+    peers::timers,
+    work::{
+        Outlook,
+        Posted, //
+    },
 };
 use oxe_proto::{
     transport::{
@@ -22,6 +26,7 @@ use oxe_proto::{
     },
     wire::{
         aeth::{
+            Aeth,
             NakCode,
             Syndrome, //
         },
@@ -75,6 +80,8 @@ pub struct FlowPlan {
     pub number: Qpn,
     /// The requester's attributes.
     pub attributes: Attributes,
+    /// Request packets that the requester may have under way.
+    pub window: u32,
     /// The network doubles packets or lets them overtake each other. Unreliable messages may then
     /// be received twice or late: their responder begins anew at whatever number begins a message.
     pub may_repeat: bool,
@@ -113,6 +120,16 @@ pub(super) struct Flow {
     /// Receiver-not-ready answers that have arrived since `settled` moved, and before.
     pub(super) rnr_arrived: u32,
     pub(super) rnr_before: u32,
+    /// Until when the responder has asked to wait, and with what number.
+    pub(super) pause: Option<(u64, Nanos)>,
+    /// Something was sent since.
+    pub(super) resent: bool,
+    /// The data of the last packet could not be had.
+    pub(super) faulted: bool,
+    /// Packets since the last one that asked for an acknowledgement.
+    pub(super) quiet: u32,
+    /// The number of the last of them.
+    pub(super) quiet_at: u64,
     pub(super) peer_lost: bool,
     /// Requests that failed for a fault of the own memory, by number.
     pub(super) local_faults: Vec<(u64, WcStatus)>,
@@ -148,6 +165,11 @@ impl Flow {
             settled: 0,
             rnr_arrived: 0,
             rnr_before: 0,
+            pause: None,
+            resent: false,
+            quiet: 0,
+            quiet_at: 0,
+            faulted: false,
             peer_lost: false,
             local_faults: Vec::new(),
             cursor: 0,
@@ -188,6 +210,18 @@ impl Flow {
         after.checked_sub(1)
     }
 
+    /// Request packets before a number.
+    pub(super) fn requests_before(&self, count: u64) -> u64 {
+        let after = self
+            .messages
+            .partition_point(|message| message.first <= count);
+        let Some(message) = after.checked_sub(1).map(|index| &self.messages[index]) else {
+            return 0;
+        };
+        let inside = (count - message.first).min(message.request_packets());
+        message.requests_before + inside
+    }
+
     /// The message that a packet belongs to, and which of its packets it is.
     pub(super) fn locate(&self, psn: Psn) -> Option<(usize, u32)> {
         let count = self.count(psn)?;
@@ -202,6 +236,9 @@ impl Flow {
             message.packets = 0;
         }
         self.numbers += u64::from(message.packets);
+        if let Some(last) = self.messages.last() {
+            message.requests_before = last.requests_before + last.request_packets();
+        }
         self.messages.push(message);
     }
 
@@ -239,7 +276,7 @@ impl Flow {
     }
 
     /// A response has reached the requester.
-    pub(super) fn response_arrived(&mut self, packet: &Packet) {
+    pub(super) fn response_arrived(&mut self, now: Nanos, packet: &Packet) {
         let Some(count) = self.count(packet.psn) else {
             return;
         };
@@ -258,14 +295,21 @@ impl Flow {
         }
         if acked > self.acked && acked <= self.numbers {
             self.acked = acked;
-            self.note_progress();
         }
-        let not_ready = match packet.op {
-            Op::Acknowledge(aeth) => matches!(aeth.syndrome, Syndrome::RnrNak(_)),
-            _ => false,
-        };
-        if not_ready {
+        self.note_progress();
+        if let Op::Acknowledge(Aeth {
+            syndrome: Syndrome::RnrNak(code),
+            ..
+        }) = packet.op
+        {
             self.rnr_arrived += 1;
+            // A second copy, before it was sent again, changes nothing.
+            let waits = self.pause.is_some_and(|(number, _)| number == count) && !self.resent;
+            if count == self.settled && !waits {
+                let wait = timers::rnr(code);
+                self.pause = Some((count, now + wait));
+                self.resent = false;
+            }
         }
     }
 
@@ -285,6 +329,7 @@ impl Flow {
         if settled > self.settled {
             self.settled = settled;
             self.disturbances = 0;
+            self.pause = None;
             self.rnr_before = self.rnr_arrived;
             self.rnr_arrived = 0;
         }

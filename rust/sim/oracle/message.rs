@@ -22,6 +22,8 @@ pub(super) struct Message {
     pub(super) posted: Posted,
     /// The first of its sequence numbers, counted without end from the flow's first one.
     pub(super) first: u64,
+    /// Request packets of the messages before it.
+    pub(super) requests_before: u64,
     /// How many it has.
     pub(super) packets: u32,
     /// A packet of it was sent.
@@ -67,6 +69,7 @@ impl Message {
         Self {
             posted,
             first,
+            requests_before: 0,
             packets,
             started: false,
             tried: false,
@@ -84,6 +87,16 @@ impl Message {
             received: 0,
             copies: 0,
         }
+    }
+
+    /// Request packets that it is sent in.
+    pub(super) fn request_packets(&self) -> u64 {
+        let one = self.posted.wants_response();
+        u64::from(if one {
+            self.packets.min(1)
+        } else {
+            self.packets
+        })
     }
 
     /// The last of its sequence numbers.

@@ -9,6 +9,7 @@ use super::{
     Phase, //
 };
 use crate::{
+    events::Nanos,
     pattern::Pattern,
     trace::describe,
     work::{
@@ -50,12 +51,13 @@ impl Oracle {
         let Some(number) = self.ends[qp].out else {
             return self.fail(qp, "sent a request before it was connected".into());
         };
-        let state = self.ends[qp].state;
+        let (state, strict, now) = (self.ends[qp].state, self.ends[qp].strict, self.now);
         let flow = &mut self.flows[number];
         let found = flow.locate(packet.psn);
         let wrong = match found {
             None => Some("a sequence number that no request has".into()),
             Some((index, number)) => check_start(flow, state, index, number)
+                .or_else(|| check_wait(flow, strict, now, index, number))
                 .or_else(|| check_packet(flow, packet, index, number))
                 .or_else(|| check_data(flow, index, number, data)),
         };
@@ -132,6 +134,7 @@ impl Oracle {
         let flow = &mut self.flows[number];
         flow.disturbances += 1;
         flow.ever_disturbed = true;
+        flow.faulted = true;
         if let Some(message) = flow
             .messages
             .iter_mut()
@@ -232,6 +235,24 @@ fn check_start(flow: &Flow, state: Phase, index: usize, number: u32) -> Option<S
     unworked.then(|| "before the local work that was posted first".into())
 }
 
+/// Whether an engine may send a packet already: its peer may have asked it to wait, and it may have
+/// too many packets under way.
+fn check_wait(flow: &Flow, strict: bool, now: Nanos, index: usize, number: u32) -> Option<String> {
+    if !strict || !flow.is_reliable() {
+        return None;
+    }
+    let count = flow.messages[index].first + u64::from(number);
+    if let Some((from, until)) = flow.pause {
+        if count >= from && now < until {
+            return Some(format!("{} ns before the receiver is ready", until - now));
+        }
+    }
+    let done = flow.requests_before(flow.settled);
+    let open = flow.requests_before(count).saturating_sub(done);
+    let window = u64::from(flow.plan.window);
+    (count >= flow.high && open >= window).then(|| format!("{open} packets under way"))
+}
+
 /// Whether a packet says what its message wants.
 fn check_packet(flow: &Flow, packet: &Packet, index: usize, number: u32) -> Option<String> {
     let message = &flow.messages[index];
@@ -315,6 +336,10 @@ fn note_request(flow: &mut Flow, packet: &Packet, index: usize, number: u32) {
         _ => 1,
     };
     let count = message.first + u64::from(number);
+    flow.quiet = if packet.ack_req { 0 } else { flow.quiet + 1 };
+    flow.quiet_at = count;
+    flow.faulted = false;
+    flow.resent = true;
     flow.stats.requests += 1;
     flow.stats.repeated += u64::from(count < flow.high);
     flow.high = flow.high.max(count + u64::from(span));

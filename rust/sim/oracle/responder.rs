@@ -48,8 +48,11 @@ impl Oracle {
     /// The responder's own memory failed: it may refuse requests with this code.
     pub fn responder_failed(&mut self, qp: usize, code: Option<NakCode>) {
         self.disturbed(qp);
-        if let (Some(number), Some(code)) = (self.ends[qp].inward, code) {
-            self.flows[number].responder_faults.push(code);
+        match (self.ends[qp].inward, code) {
+            (Some(number), Some(code)) => self.flows[number].responder_faults.push(code),
+            // A datagram queue pair fails for itself.
+            (None, Some(_)) => self.ends[qp].may_fail = true,
+            _ => (),
         }
     }
 
@@ -103,7 +106,7 @@ impl Oracle {
                 };
                 let wrong = self.check_refusal(flow, index, code);
                 if wrong.is_none() {
-                    self.flows[number].refusal = Some(Refusal {
+                    self.flows[number].refusal.get_or_insert(Refusal {
                         message: index,
                         code,
                     });

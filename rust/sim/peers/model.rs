@@ -292,6 +292,7 @@ impl Endpoint for Model {
             Payload::Remote { .. } => {
                 self.responder
                     .payload_fault(transmit.packet.psn, fault, &mut self.frame);
+                self.responder.work(&mut self.frame, port);
             }
         }
         self.settle(port);

@@ -43,7 +43,10 @@ use oxe_proto::{
         reth::Reth, //
     },
 };
-use std::collections::VecDeque;
+use std::collections::{
+    BTreeSet,
+    VecDeque, //
+};
 
 /// The message that is coming in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +117,8 @@ pub(super) struct Responder {
     waiting: VecDeque<(Packet, Vec<u8>)>,
     answers: VecDeque<Answer>,
     reading: Option<Reading>,
+    /// The last READ response sent was of a repetition.
+    repeats: bool,
     resources: VecDeque<Resource>,
     base: Psn,
     /// The number that is due, counted without end.
@@ -142,16 +147,21 @@ impl Responder {
 
     /// READs and atomics that have come for the first time and are not answered in full.
     fn unanswered(&self) -> usize {
-        let expected = self.expected;
-        let fresh = |packet: &Packet| self.count(packet.psn).is_some_and(|at| at >= expected);
-        let reads = self.waiting.iter().filter(|(packet, _)| {
-            let takes_place = matches!(
+        let takes_place = |packet: &Packet| {
+            matches!(
                 packet.op,
                 Op::ReadRequest(_) | Op::CompareSwap(_) | Op::FetchAdd(_)
-            );
-            takes_place && fresh(packet)
-        });
-        reads.count() + usize::from(self.reading.is_some_and(|reading| !reading.again))
+            )
+        };
+        let reads = self
+            .waiting
+            .iter()
+            .filter(|(packet, _)| takes_place(packet));
+        let fresh: BTreeSet<u64> = reads
+            .filter_map(|(packet, _)| self.count(packet.psn))
+            .filter(|&number| number >= self.expected)
+            .collect();
+        fresh.len() + usize::from(self.reading.is_some_and(|reading| !reading.again))
     }
 
     /// Looks whether a requester may have sent this.
@@ -268,6 +278,10 @@ impl Responder {
             return;
         };
         self.reading = None;
+        if self.repeats {
+            // A repetition is no fault.
+            return;
+        }
         let number = self.count(psn).unwrap_or(self.expected);
         self.answers
             .push_back(Answer::Nak(number, Syndrome::Nak(code)));

@@ -8,9 +8,6 @@ use oxe_proto::wire::packet::{
     Packet, //
 };
 
-/// Packets in a row without a wish for an acknowledgement, at most.
-const QUIET_LIMIT: u32 = 512;
-
 /// Numbers ahead of the one that is due, at most: what any window can hold.
 const FAR_AHEAD: u64 = 1 << 22;
 
@@ -29,7 +26,6 @@ pub(super) struct Inspector {
     /// The number after the last that was looked at in order.
     next: u64,
     within: Within,
-    quiet: u32,
     /// Bytes of the WRITE that is coming in.
     grown: u32,
 }
@@ -76,10 +72,6 @@ impl Inspector {
             return Some(format!(
                 "{unanswered} READs and atomics are open, {depth} allowed"
             ));
-        }
-        self.quiet = if packet.ack_req { 0 } else { self.quiet + 1 };
-        if self.quiet > QUIET_LIMIT {
-            return Some(format!("{} packets without AckReq", self.quiet));
         }
         let span = match packet.op {
             Op::ReadRequest(reth) => u64::from(frame.attributes.path_mtu.packets(reth.length)),

@@ -14,7 +14,7 @@ const RNR: [u64; 31] = [
 ];
 
 /// How long a receiver that is not ready asks to wait.
-pub(super) fn rnr(code: u8) -> Nanos {
+pub fn rnr(code: u8) -> Nanos {
     let tens = match code & 31 {
         0 => 65536,
         code => RNR[usize::from(code) - 1],
@@ -23,7 +23,7 @@ pub(super) fn rnr(code: u8) -> Nanos {
 }
 
 /// How long to wait for an acknowledgement; none if for ever.
-pub(super) fn acknowledgement(code: u8) -> Option<Nanos> {
+pub fn acknowledgement(code: u8) -> Option<Nanos> {
     match code & 31 {
         0 => None,
         code => Some(4096 << code),
@@ -31,7 +31,7 @@ pub(super) fn acknowledgement(code: u8) -> Option<Nanos> {
 }
 
 /// When a timer of ticks fires that is set now for a while: at least one tick is counted.
-pub(super) fn fires(now: Nanos, wait: Nanos, tick: Nanos) -> Nanos {
+pub fn fires(now: Nanos, wait: Nanos, tick: Nanos) -> Nanos {
     (now / tick + (wait / tick).max(1)) * tick
 }
 

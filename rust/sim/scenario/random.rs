@@ -132,7 +132,8 @@ fn add_pairs(rng: &mut Rng, scenario: &mut Scenario, bounds: &Bounds) {
         let most = longest(rng, bounds);
         let mut ends = [(first, kinds[0]), (second, kinds[1])]
             .map(|(host, kind)| end(rng, host, kind, mtu, most, count, bounds));
-        let share = service == Service::Xrc || service != Service::Ud && rng.percent(20);
+        // Half a message of an unreliable connection would keep a receive request for ever.
+        let share = service == Service::Xrc || service == Service::Rc && rng.percent(20);
         if share {
             for end in &mut ends {
                 end.shared = Some(share_queue(rng, scenario, end.host));
@@ -242,7 +243,8 @@ fn end(
         access: access(rng),
         ..usual_attributes(mtu)
     };
-    if bounds.dies && endpoint == EndpointKind::GoBackN {
+    // It would try for ever where there is no answer any more.
+    if (bounds.dies || bounds.fails) && endpoint == EndpointKind::GoBackN {
         attributes.retry_cnt = attributes.retry_cnt.min(6);
     }
     let receives = rng.spread(1..=64) as u32;
@@ -303,7 +305,8 @@ fn faults(rng: &mut Rng, bounds: &Bounds) -> DicePlan {
         plan.early_lost = Chance::per_million(rng.pick(&[0, 50_000]));
         plan.send_drop = Chance::per_million(rng.pick(&[0, 5_000]));
         if bounds.fails && rng.percent(30) {
-            plan.payload_fault = Chance::per_million(500);
+            plan.payload_fault = Chance::per_million(rng.pick(&[0, 500]));
+            plan.broken = Chance::per_million(rng.pick(&[0, 1_000]));
         }
     }
     plan

@@ -186,6 +186,7 @@ impl World {
             dice: Dice {
                 rng: Rng::new(seed, "dice", index as u64),
                 busy: chances.busy,
+                broken: chances.broken,
                 payload_busy: chances.payload_busy,
                 payload_fault: chances.payload_fault,
                 early_lost: chances.early_lost,
@@ -360,6 +361,7 @@ impl World {
                 service,
                 number: self.qps[qp].side.number,
                 attributes,
+                window: self.qps[qp].plan.window,
                 may_repeat,
                 target: Some((self.qps[peer].plan.host, targets.target.key)),
             });

@@ -140,12 +140,15 @@ impl World {
                 }
             }
         }
-        self.send_all(qp);
+        let rests = self.send_all(qp);
         while let Some(completion) = self.qps[qp].endpoint.poll_completion() {
             self.complete(qp, completion);
         }
         while let Some(event) = self.qps[qp].endpoint.poll_event() {
             self.tell(qp, event);
+        }
+        if rests {
+            self.oracle.rested(qp);
         }
         if !self.qps[qp].endpoint.holds_early() {
             self.qps[qp].held.clear();

@@ -47,8 +47,8 @@ use oxe_proto::{
 const NOTIFY_EVERY: Nanos = 50 * MICROSECOND;
 
 impl World {
-    /// Sends what an endpoint has, up to the budget.
-    pub(super) fn send_all(&mut self, qp: usize) {
+    /// Sends what an endpoint has, up to the budget; true if that was all.
+    pub(super) fn send_all(&mut self, qp: usize) -> bool {
         let host = &self.scenario.hosts[self.qps[qp].plan.host];
         let (budget, most) = (host.budget, host.burst);
         let mut burst = std::mem::take(&mut self.burst);
@@ -77,6 +77,7 @@ impl World {
         if sent >= budget {
             self.wake(qp);
         }
+        sent < budget
     }
 
     /// Sends a packet, if its data can be had; false if not.

@@ -95,6 +95,7 @@ impl Responder {
         let mtu: Mtu = frame.attributes.path_mtu;
         let bytes = reading.left.min(mtu.bytes());
         let ends = reading.left <= mtu.bytes();
+        self.repeats = reading.again;
         let begins = std::mem::replace(&mut reading.begins, false);
         let (number, rkey, address) = (reading.number, reading.rkey, reading.address);
         reading.number += 1;

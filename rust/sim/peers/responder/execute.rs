@@ -165,7 +165,10 @@ impl Responder {
                 Ok(capacity)
             }
             Taken::Empty => Err(Stop::NotReady),
-            Taken::Faulty(_) => Err(Stop::Refuse(NakCode::RemoteOperational)),
+            Taken::Faulty(_) => {
+                self.receive = Some(0);
+                Err(Stop::Refuse(NakCode::RemoteOperational))
+            }
         }
     }
 
@@ -185,12 +188,13 @@ impl Responder {
         if !data.is_empty() {
             port.place_receive(here, data)?;
         }
-        self.incoming = Some(Incoming::Send(end));
         if let Op::SendLast(tail) | Op::SendOnly(tail) = packet.op {
             if let Tail::Invalidate(rkey) = tail {
                 port.invalidate(rkey)?;
             }
             self.finish(frame, packet, RecvKind::Send, end, tail, port);
+        } else {
+            self.incoming = Some(Incoming::Send(end));
         }
         Ok(())
     }
