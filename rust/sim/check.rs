@@ -3,6 +3,7 @@
 //! Many seeds, one after the other, on all processors.
 
 use crate::{
+    coverage::Coverage,
     scenario,
     trace::Trace,
     world::{
@@ -41,15 +42,19 @@ pub struct Plan {
     pub threads: usize,
     /// Says how it goes every few seconds.
     pub progress: bool,
+    /// What happened is to be shown.
+    pub coverage: bool,
 }
 
 /// How it went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Seeds that passed.
     pub passed: u64,
     /// Seeds that failed.
     pub failed: u64,
+    /// What happened in all of them.
+    pub coverage: Coverage,
 }
 
 /// Runs a seed; the second value says what is wrong.
@@ -75,10 +80,10 @@ pub fn run(seed: u64) -> (Report, Option<String>) {
 }
 
 /// Runs a seed; a panic is a failure too.
-fn run_caught(seed: u64) -> Option<String> {
-    match panic::catch_unwind(|| run(seed).1) {
-        Ok(wrong) => wrong,
-        Err(_) => Some("panic".into()),
+fn run_caught(seed: u64) -> (Coverage, Option<String>) {
+    match panic::catch_unwind(|| run(seed)) {
+        Ok((report, wrong)) => (report.coverage, wrong),
+        Err(_) => (Coverage::default(), Some("panic".into())),
     }
 }
 
@@ -105,7 +110,8 @@ pub fn check(plan: &Plan) -> Outcome {
         }
         drop(sender);
         let mut told = Instant::now();
-        for (seed, wrong) in receiver {
+        for (seed, (coverage, wrong)) in receiver {
+            outcome.coverage.add(&coverage);
             match wrong {
                 None => outcome.passed += 1,
                 Some(what) => {

@@ -28,8 +28,9 @@ const HELP: &str = "\
 Runs the protocol engine of oxe in simulated networks.
 
 usage: sim run --seed SEED [OPTION]...     one run
-       sim check --seeds A..B [--threads N]    all runs of these seeds
-       sim check --for SECONDS [--from SEED] [--threads N]
+       sim check --seeds A..B [--threads N] [--coverage]
+                                           all runs of these seeds
+       sim check --for SECONDS [--from SEED] [--threads N] [--coverage]
        sim soak [--from SEED] [--threads N]    runs without end
        sim table [--seeds N] [--total BYTES] [--quick] [--threads N]
                                            goodput under loss and reordering
@@ -77,7 +78,14 @@ fn execute(command: Command) -> ExitCode {
         }
         Command::Run(run) => one(&run),
         Command::Check(plan) => {
-            let Outcome { passed, failed } = check::check(&plan);
+            let Outcome {
+                passed,
+                failed,
+                coverage,
+            } = check::check(&plan);
+            if plan.coverage {
+                print!("{coverage}");
+            }
             println!("{passed} passed, {failed} failed");
             failed == 0
         }

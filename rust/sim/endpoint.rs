@@ -40,6 +40,8 @@ pub enum Step {
     },
     /// From SQD, or SQE, to RTS.
     Resume,
+    /// Stays in its state, RTS or SQD, and gets other attributes, as far as that state allows.
+    Tune,
     /// To ERR.
     Error,
     /// To RESET.

@@ -34,6 +34,7 @@ use self::{
     image::Image, //
 };
 use crate::{
+    coverage::Tally,
     endpoint::Step,
     events::Nanos,
     frame::is_request,
@@ -44,6 +45,7 @@ use crate::{
 };
 use oxe_proto::{
     transport::{
+        attributes::Attributes,
         ports::Observation,
         Event, //
     },
@@ -122,6 +124,8 @@ pub struct Oracle {
     images: BTreeMap<(usize, u32), Image>,
     hosts: Vec<usize>,
     violation: Option<Violation>,
+    /// What has happened at all.
+    pub tally: Tally,
 }
 
 impl Oracle {
@@ -149,6 +153,7 @@ impl Oracle {
             images: BTreeMap::new(),
             hosts: ends.iter().map(|&(host, _, _)| host).collect(),
             violation: None,
+            tally: Tally::default(),
         }
     }
 
@@ -192,6 +197,13 @@ impl Oracle {
         self.flows.push(Flow::new(plan, image));
     }
 
+    /// A queue pair has other attributes now.
+    pub fn tuned(&mut self, qp: usize, attributes: &Attributes) {
+        if let Some(flow) = self.ends[qp].out {
+            self.flows[flow].plan.attributes = *attributes;
+        }
+    }
+
     /// The flow that a queue pair sends.
     pub fn flow_of(&self, qp: usize) -> Option<usize> {
         self.ends[qp].out
@@ -215,6 +227,7 @@ impl Oracle {
                 end.drain_wanted = notify;
                 end.drained = false;
             }
+            Step::Tune => (),
             Step::Error => {
                 end.state = Phase::Error;
                 end.may_fail = true;
@@ -241,6 +254,7 @@ impl Oracle {
 
     /// A queue pair told of something.
     pub fn told(&mut self, qp: usize, event: Event) {
+        self.tally.told(&event);
         match event {
             Event::CommunicationEstablished => {
                 if std::mem::replace(&mut self.ends[qp].established, true) {
@@ -298,6 +312,7 @@ impl Oracle {
 
     /// A packet left a queue pair.
     pub fn sent(&mut self, qp: usize, packet: &Packet, data: &[u8]) {
+        self.tally.sent(&packet.op);
         if packet.data_bytes as usize != data.len() {
             let told = packet.data_bytes;
             self.fail(qp, format!("{} bytes of data, not {told}", data.len()));
@@ -373,7 +388,9 @@ impl Oracle {
     }
 
     /// An endpoint told its watchers of something.
-    pub fn observed(&mut self, _qp: usize, _what: Observation) {}
+    pub fn observed(&mut self, what: Observation) {
+        self.tally.observed(&what);
+    }
 
     /// The packets of a queue pair since it was connected.
     pub fn stats(&self, qp: usize) -> Stats {

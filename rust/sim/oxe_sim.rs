@@ -11,6 +11,7 @@
 
 pub mod check;
 pub mod cli;
+pub mod coverage;
 pub mod endpoint;
 pub mod endpoints;
 pub mod events;

@@ -441,7 +441,7 @@ impl Env for Port<'_> {
     }
 
     fn observe(&mut self, _qpn: Qpn, what: Observation) {
-        self.oracle.observed(self.side.index, what);
+        self.oracle.observed(what);
         self.trace
             .note(self.now, Mark::Event, self.side.index, &[], || {
                 format!("{what:?}")

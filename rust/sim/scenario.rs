@@ -233,6 +233,8 @@ pub enum Action {
         /// How long it stays drained.
         stay: Nanos,
     },
+    /// Its owner changes attributes that may be changed.
+    Tune,
     /// The memory that its peer writes to is taken away.
     Invalidate,
     /// Everything that its host sends is lost from now on.

@@ -14,6 +14,7 @@ mod life;
 mod send;
 
 use crate::{
+    coverage::Coverage,
     endpoint::{
         Endpoint,
         Step, //
@@ -121,6 +122,8 @@ pub struct Report {
     pub stats: Vec<Stats>,
     /// Requests that ended with an error.
     pub failures: u64,
+    /// What happened at all.
+    pub coverage: Coverage,
     /// Kept trace lines.
     pub lines: Vec<String>,
 }
@@ -278,6 +281,7 @@ impl World {
                 .map(|qp| self.oracle.stats(qp))
                 .collect(),
             failures: self.failures,
+            coverage: self.oracle.tally.coverage(),
             lines: self.trace.lines().to_vec(),
         }
     }

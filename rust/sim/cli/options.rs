@@ -228,6 +228,7 @@ fn check(parser: &mut lexopt::Parser, endless: bool) -> Result<Command, lexopt::
     let mut seeds = None;
     let mut time = None;
     let mut from = 0;
+    let mut coverage = false;
     let mut threads = usual_threads();
     while let Some(argument) = parser.next()? {
         match argument {
@@ -237,6 +238,7 @@ fn check(parser: &mut lexopt::Parser, endless: bool) -> Result<Command, lexopt::
                 let seconds = value(parser, |text| values::number(text, 1..10_000_000))?;
                 time = Some(Duration::from_secs(seconds));
             }
+            Long("coverage") => coverage = true,
             Long("from") => from = parser.value()?.parse()?,
             Long("threads") => {
                 threads = value(parser, |text| values::number(text, 1..1025))? as usize;
@@ -252,6 +254,7 @@ fn check(parser: &mut lexopt::Parser, endless: bool) -> Result<Command, lexopt::
         time,
         threads,
         progress: true,
+        coverage,
     }))
 }
 

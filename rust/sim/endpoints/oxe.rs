@@ -79,6 +79,20 @@ fn all(attributes: &[AttributeMask]) -> AttributeMask {
 }
 
 impl Oxe {
+    /// What can be changed in the present state.
+    fn tunable(&self, qp_type: QpType) -> AttributeMask {
+        use AttributeMask as A;
+        let drains = self.engine.state() == State::Sqd;
+        let sends = all(&[A::TIMEOUT, A::RETRY_CNT, A::RNR_RETRY, A::MAX_RD_ATOMIC]);
+        match qp_type {
+            QpType::Rc if drains => sends.with(A::MIN_RNR_TIMER),
+            QpType::XrcIni if drains => sends,
+            QpType::XrcTgt if drains => A::TIMEOUT.with(A::MIN_RNR_TIMER),
+            QpType::Rc | QpType::XrcTgt => A::MIN_RNR_TIMER,
+            _ => A::NONE,
+        }
+    }
+
     /// The attributes that a move needs.
     fn mask(&self, step: Step) -> AttributeMask {
         use AttributeMask as A;
@@ -105,6 +119,7 @@ impl Oxe {
             ]),
             (Step::Send, _) => A::SQ_PSN,
             (Step::Drain { notify: true }, _) => A::SQ_DRAINED_EVENT,
+            (Step::Tune, qp_type) => self.tunable(qp_type),
             _ => A::NONE,
         }
     }
@@ -123,6 +138,7 @@ impl Endpoint for Oxe {
             Step::Receive => State::Rtr,
             Step::Send | Step::Resume => State::Rts,
             Step::Drain { .. } => State::Sqd,
+            Step::Tune => self.engine.state(),
             Step::Error => State::Err,
             Step::Reset => State::Reset,
         };

@@ -110,6 +110,7 @@ impl Oracle {
         completion: &RecvCompletion,
         receive: &Receive,
     ) {
+        self.tally.received(&completion.status);
         if completion.status != WcStatus::Success {
             return self.received_badly(qp, completion.status);
         }

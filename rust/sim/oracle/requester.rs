@@ -152,6 +152,7 @@ impl Oracle {
         let Some(number) = self.ends[qp].out else {
             return self.fail(qp, "a request ended that was never sent anywhere".into());
         };
+        self.tally.completed(&status);
         let id = posted.id;
         if reported != (posted.wr.signalled || status != WcStatus::Success) {
             self.fail(

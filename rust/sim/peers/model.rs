@@ -173,6 +173,7 @@ impl Endpoint for Model {
                 | (Rtr, Step::Send)
                 | (Rts, Step::Drain { .. })
                 | (Sqd, Step::Resume)
+                | (Rts | Sqd, Step::Tune)
                 | (_, Step::Error | Step::Reset)
         );
         if !fits {
@@ -194,6 +195,7 @@ impl Endpoint for Model {
                 self.requester.drain(notify);
             }
             Step::Resume => self.frame.state = Rts,
+            Step::Tune => self.frame.attributes = *attributes,
             Step::Error => {
                 if self.frame.state != Err {
                     self.frame.state = Err;

@@ -247,7 +247,7 @@ fn end(
     if (bounds.dies || bounds.fails) && endpoint == EndpointKind::GoBackN {
         attributes.retry_cnt = attributes.retry_cnt.min(6);
     }
-    let receives = rng.spread(1..=64) as u32;
+    let receives = rng.pick(&[1, 2, 4, 16, 64]);
     EndPlan {
         host,
         endpoint,
@@ -266,7 +266,7 @@ fn end(
                 rng.below(u64::from(receives) + 1) as u32
             },
             capacity: most + rng.pick(&[0, 40, 1000]) + 40,
-            delay: rng.pick(&[0, 1_000, 50_000, 500_000]),
+            delay: rng.pick(&[0, 0, 1_000, 50_000, 500_000, 3_000_000]),
             short: if bounds.fails && rng.percent(10) {
                 Chance::percent(2)
             } else {
@@ -355,11 +355,19 @@ fn work(rng: &mut Rng, most: u32, bounds: &Bounds) -> WorkPlan {
 
 fn add_actions(rng: &mut Rng, scenario: &mut Scenario, bounds: &Bounds) {
     let count = if bounds.fails { rng.below(4) } else { 0 };
+    let tunes = if rng.percent(15) {
+        rng.within(1..=3)
+    } else {
+        0
+    };
     let drains = if rng.percent(15) {
         rng.within(1..=3)
     } else {
         0
     };
+    for _ in 0..tunes {
+        scenario.actions.push(planned(rng, scenario, Action::Tune));
+    }
     for number in 0..count + drains {
         let drain = Action::Drain {
             notify: rng.percent(60),

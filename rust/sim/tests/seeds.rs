@@ -25,12 +25,44 @@ fn a_hundred_seeds_pass() {
         time: None,
         threads: 2,
         progress: false,
+        coverage: false,
     };
-    let all_well = Outcome {
-        passed: 100,
-        failed: 0,
-    };
-    assert_eq!(check::check(&plan), all_well);
+    let Outcome {
+        passed,
+        failed,
+        coverage,
+    } = check::check(&plan);
+    assert_eq!((passed, failed), (100, 0));
+    for name in [
+        "action Destroy",
+        "action Drain",
+        "action Error",
+        "action Reset",
+        "event Failed",
+        "event SendQueueDrained",
+        "observed AckTimeout",
+        "observed DuplicateRequest",
+        "observed OutOfSequence",
+        "observed Probe",
+        "observed RequestRefused",
+        "observed ResponseMissing",
+        "observed Retransmitted",
+        "observed RnrReceived",
+        "observed SequenceNakSent",
+        "receive ended Success",
+        "send ended Flushed",
+        "send ended RemoteAccess",
+        "send ended RetryExceeded",
+        "send ended Success",
+        "sent AtomicAcknowledge",
+        "sent AtomicWrite",
+        "sent Flush",
+        "sent ReadResponseMiddle",
+        "sent SendLast",
+        "sent WriteOnly",
+    ] {
+        assert_ne!(coverage.of(name), 0, "{name} never happened");
+    }
 }
 
 #[test]

@@ -37,6 +37,7 @@ impl World {
             self.trace.note(now, Mark::Fault, qp, &code, || {
                 format!("{:?}", planned.action)
             });
+            self.oracle.tally.acted(&planned.action);
             self.action(qp, planned.action);
         }
     }
@@ -78,6 +79,7 @@ impl World {
                     self.poll(qp);
                 }
             }
+            Action::Tune if matches!(state, Life::Works | Life::Drains) => self.tune(qp, state),
             Action::Invalidate => {
                 let host = self.qps[Self::peer(qp)].plan.host;
                 if let Some(key) = self.qps[qp].targets.as_ref().map(|t| t.target.key) {
@@ -88,6 +90,28 @@ impl World {
             Action::Isolate => self.isolate(self.qps[qp].plan.host),
             _ => (),
         }
+    }
+
+    /// Other attributes, as far as the state allows.
+    fn tune(&mut self, qp: usize, state: Life) {
+        let depth = self.qps[Self::peer(qp)].attributes.max_dest_rd_atomic;
+        let attributes = &mut self.qps[qp].attributes;
+        attributes.min_rnr_timer = self.rng.within(1..=16) as u8;
+        if state == Life::Drains {
+            // A longer timeout is never too short.
+            if attributes.timeout > 0 {
+                attributes.timeout = (attributes.timeout + self.rng.below(2) as u8).min(31);
+            }
+            attributes.retry_cnt = self.rng.within(1..=6) as u8;
+            if attributes.max_rd_atomic > 0 {
+                let most = u64::from(depth.max(1));
+                attributes.max_rd_atomic = self.rng.within(1..=most) as u8;
+            }
+        }
+        let attributes = *attributes;
+        self.oracle.tuned(qp, &attributes);
+        self.step(qp, Step::Tune);
+        self.poll(qp);
     }
 
     fn isolate(&mut self, host: usize) {
@@ -132,6 +156,7 @@ impl World {
             Step::Receive => *state = Life::Receives,
             Step::Send | Step::Resume => *state = Life::Works,
             Step::Drain { .. } => *state = Life::Drains,
+            Step::Tune => (),
             Step::Error => *state = Life::Failed,
             Step::Reset => *state = Life::Down,
         }
