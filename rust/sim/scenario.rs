@@ -213,6 +213,8 @@ pub struct HostPlan {
     pub burst: u32,
     /// How late a timer fires at most.
     pub timer_slack: Nanos,
+    /// A timer fires that was not set, when there is work anyhow.
+    pub stray_timer: Chance,
 }
 
 /// Something that happens to a queue pair or a host.

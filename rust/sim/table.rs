@@ -108,7 +108,7 @@ impl Plan {
         let workload = |name, mix, size| Workload { name, mix, size };
         Self {
             seeds: 5,
-            total: 32 << 20,
+            total: 16 << 20,
             threads,
             workloads: vec![
                 workload("WRITE 64 KiB", write, 64 << 10),

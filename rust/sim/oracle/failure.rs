@@ -36,7 +36,10 @@ impl Oracle {
                 .then(|| format!("after message {first} had failed with {failed:?}"));
         }
         let posted = &flow.messages[index].posted;
-        let local = flow.local_faults.iter().find(|(id, _)| *id == posted.id);
+        let local = flow.local_faults.iter().any(|(id, expected)| {
+            let stands_for = *id > posted.id && posted.wants_response();
+            *expected == status && (*id == posted.id || stands_for)
+        });
         match status {
             WcStatus::Success => None,
             WcStatus::Flushed => {
@@ -56,7 +59,7 @@ impl Oracle {
                 (ever || flow.rnr_arrived.max(flow.rnr_before) < needed)
                     .then(|| format!("after {} receiver-not-ready answers", flow.rnr_arrived))
             }
-            _ if local.is_some_and(|(_, expected)| *expected == status) => None,
+            _ if local => None,
             WcStatus::RemoteInvalidRequest | WcStatus::RemoteAccess | WcStatus::RemoteOperation => {
                 match flow.refusal {
                     Some(refusal)

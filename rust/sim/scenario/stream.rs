@@ -148,6 +148,7 @@ pub fn stream(stream: &Stream) -> Scenario {
         budget: 64,
         burst: 16,
         timer_slack: 0,
+        stray_timer: Chance::NEVER,
     };
     let idle = LinkPlan::default();
     Scenario {

@@ -93,6 +93,12 @@ impl World {
             };
             self.receive(qp, frame, false);
         }
+        let stray = self.scenario.hosts[self.qps[qp].plan.host].stray_timer;
+        if self.rng.happens(stray) {
+            self.call(qp, None, |endpoint, now, port| {
+                endpoint.handle_timeout(now, port);
+            });
+        }
         self.poll(qp);
         if !self.qps[qp].inbox.is_empty() {
             self.wake(qp);
