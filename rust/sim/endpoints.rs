@@ -15,11 +15,19 @@ use crate::{
 use oxe_proto::transport::attributes::Config;
 
 /// An endpoint in RESET, with so many slots of a send queue and resources for so many READs and
-/// atomics of the peer.
-pub fn make(kind: EndpointKind, config: Config, slots: u32, resources: u8) -> Box<dyn Endpoint> {
+/// atomics of the peer; `quirks` are of a model ([`Habits::vary`]).
+///
+/// [`Habits::vary`]: crate::peers::habits::Habits::vary
+pub fn make(
+    kind: EndpointKind,
+    config: Config,
+    slots: u32,
+    resources: u8,
+    quirks: u8,
+) -> Box<dyn Endpoint> {
     match kind {
         EndpointKind::Oxe => oxe::make(config, slots, resources),
-        EndpointKind::GoBackN => gobackn::make(config, slots),
-        EndpointKind::ConnectX => connectx::make(config, slots),
+        EndpointKind::GoBackN => gobackn::make(config, slots, quirks),
+        EndpointKind::ConnectX => connectx::make(config, slots, quirks),
     }
 }

@@ -143,6 +143,8 @@ pub struct EndPlan {
     pub host: usize,
     /// What stands behind it.
     pub endpoint: EndpointKind,
+    /// Habits in which a model differs from others of its kind, a bit each.
+    pub quirks: u8,
     /// Attributes; those that the connection determines are filled in later.
     pub attributes: Attributes,
     /// Slots of its send queue; a power of two.

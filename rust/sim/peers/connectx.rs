@@ -26,10 +26,13 @@ pub const HABITS: Habits = Habits {
     merges_acks: true,
     tells_after_not_ready: false,
     whole_repeats: true,
+    acks_repeats: false,
+    nags: false,
+    acks_messages: false,
     strict: true,
 };
 
-/// An endpoint in RESET.
-pub fn make(config: Config, slots: u32) -> Box<dyn Endpoint> {
-    Box::new(Model::new(HABITS, config, slots))
+/// An endpoint in RESET, with some habits changed ([`Habits::vary`]).
+pub fn make(config: Config, slots: u32, quirks: u8) -> Box<dyn Endpoint> {
+    Box::new(Model::new(HABITS.vary(quirks), config, slots))
 }

@@ -28,10 +28,13 @@ pub const HABITS: Habits = Habits {
     merges_acks: false,
     tells_after_not_ready: true,
     whole_repeats: false,
+    acks_repeats: true,
+    nags: false,
+    acks_messages: false,
     strict: false,
 };
 
-/// An endpoint in RESET.
-pub fn make(config: Config, slots: u32) -> Box<dyn Endpoint> {
-    Box::new(Model::new(HABITS, config, slots))
+/// An endpoint in RESET, with some habits changed ([`Habits::vary`]).
+pub fn make(config: Config, slots: u32, quirks: u8) -> Box<dyn Endpoint> {
+    Box::new(Model::new(HABITS.vary(quirks), config, slots))
 }

@@ -29,6 +29,36 @@ pub struct Habits {
     pub tells_after_not_ready: bool,
     /// Answers a repeated READ only if it ends where the original did.
     pub whole_repeats: bool,
+    /// Acknowledges a request that comes again even if it does not ask for that.
+    pub acks_repeats: bool,
+    /// Says of each packet behind a gap that it is out of sequence, not of the first alone.
+    pub nags: bool,
+    /// Acknowledges the end of each message.
+    pub acks_messages: bool,
     /// Takes note of everything that a requester may not send.
     pub strict: bool,
+}
+
+impl Habits {
+    /// Somebody else's habits, of which some are changed: a bit each.
+    pub fn vary(self, quirks: u8) -> Self {
+        let quirk = |bit: u8| quirks >> bit & 1 != 0;
+        let window = if quirk(0) {
+            self.window / 16
+        } else {
+            self.window
+        };
+        // It must not come to rest without having asked.
+        let ack_every = if quirk(1) { 1 } else { self.ack_every };
+        Self {
+            window,
+            ack_every: ack_every.min(window as u32 / 2),
+            merges_acks: self.merges_acks ^ quirk(2),
+            tells_after_not_ready: self.tells_after_not_ready ^ quirk(3),
+            acks_repeats: self.acks_repeats ^ quirk(4),
+            nags: quirk(5),
+            acks_messages: quirk(6),
+            ..self
+        }
+    }
 }

@@ -145,8 +145,9 @@ impl Responder {
         self.expected.checked_add_signed(distance)
     }
 
-    /// READs and atomics that have come for the first time and are not answered in full.
-    fn unanswered(&self) -> usize {
+    /// READs and atomics, but for this one, that have come for the first time and are not answered
+    /// in full.
+    fn unanswered(&self, but: u64) -> usize {
         let takes_place = |packet: &Packet| {
             matches!(
                 packet.op,
@@ -159,7 +160,7 @@ impl Responder {
             .filter(|(packet, _)| takes_place(packet));
         let fresh: BTreeSet<u64> = reads
             .filter_map(|(packet, _)| self.count(packet.psn))
-            .filter(|&number| number >= self.expected)
+            .filter(|&number| number >= self.expected && number != but)
             .collect();
         fresh.len() + usize::from(self.reading.is_some_and(|reading| !reading.again))
     }
@@ -175,7 +176,7 @@ impl Responder {
         let Some(number) = self.count(packet.psn) else {
             return;
         };
-        let unanswered = self.unanswered();
+        let unanswered = self.unanswered(number);
         let wrong = self
             .inspector
             .inspect(frame, number, packet, data.len(), unanswered);
@@ -207,7 +208,7 @@ impl Responder {
             if number < self.expected {
                 self.repeat(frame, number, &packet);
             } else if number > self.expected {
-                if !self.gap_told {
+                if !self.gap_told || frame.habits.nags {
                     self.gap_told = true;
                     let syndrome = Syndrome::Nak(NakCode::SequenceError);
                     self.answers.push_back(Answer::Nak(self.expected, syndrome));
@@ -243,7 +244,8 @@ impl Responder {
                         | Op::Flush(..)
                         | Op::AtomicWrite(_)
                 );
-                if packet.ack_req && !answered {
+                let ends = self.incoming.is_none() && frame.habits.acks_messages;
+                if (packet.ack_req || ends) && !answered {
                     self.answers.push_back(Answer::Ack(number));
                 }
             }

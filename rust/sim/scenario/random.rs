@@ -252,6 +252,7 @@ fn end(
     EndPlan {
         host,
         endpoint,
+        quirks: if rng.percent(50) { rng.bits() as u8 } else { 0 },
         attributes,
         slots: work.depth.next_power_of_two() << rng.below(2),
         window,

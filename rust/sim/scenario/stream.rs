@@ -132,6 +132,7 @@ pub fn stream(stream: &Stream) -> Scenario {
     let end = |index: usize, work: WorkPlan| EndPlan {
         host: index,
         endpoint: stream.endpoints[index],
+        quirks: 0,
         attributes,
         slots: stream.depth.next_power_of_two(),
         window: usual.window,

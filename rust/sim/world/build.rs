@@ -237,7 +237,7 @@ impl World {
             ..Config::new(qp_type(service, end), number)
         };
         let resources = plan.attributes.max_dest_rd_atomic;
-        endpoints::make(plan.endpoint, config, plan.slots, resources)
+        endpoints::make(plan.endpoint, config, plan.slots, resources, plan.quirks)
     }
 
     /// A key and an address that no other region has.

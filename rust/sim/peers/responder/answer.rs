@@ -76,7 +76,10 @@ impl Responder {
                 | Op::AtomicWrite(_),
                 _,
             ) => (),
-            _ => self.answers.push_back(Answer::Ack(self.expected - 1)),
+            _ if packet.ack_req || frame.habits.acks_repeats => {
+                self.answers.push_back(Answer::Ack(self.expected - 1));
+            }
+            _ => (),
         }
     }
 
