@@ -98,6 +98,8 @@ pub struct Dice {
     pub payload_fault: Chance,
     /// A packet that came early cannot be kept.
     pub early_lost: Chance,
+    /// There is no room for a packet at this host for now.
+    pub no_room: Chance,
     /// A packet is dropped before it reaches the wire.
     pub send_drop: Chance,
 }

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     events::Nanos,
+    frame::is_request,
     pattern::Pattern,
     trace::describe,
     work::{
@@ -123,6 +124,26 @@ impl Oracle {
                 qp,
                 format!("local request {id} was done twice or out of order"),
             );
+        }
+    }
+
+    /// There was no room for a packet at its host: it comes later.
+    pub fn not_sent(&mut self, qp: usize, packet: &Packet) {
+        self.disturbed(qp);
+        let Some(number) = self.ends[qp].out.filter(|_| is_request(&packet.op)) else {
+            return;
+        };
+        let flow = &mut self.flows[number];
+        flow.faulted = true;
+        let Some((index, number)) = flow.locate(packet.psn) else {
+            return;
+        };
+        flow.messages[index].tried = true;
+        if !flow.is_reliable() {
+            // It may as well be lost.
+            let message = &mut flow.messages[index];
+            message.started = true;
+            flow.high = flow.high.max(message.first + u64::from(number) + 1);
         }
     }
 

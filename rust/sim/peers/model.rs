@@ -285,12 +285,14 @@ impl Endpoint for Model {
         fault: Fault,
         port: &mut Port<'_>,
     ) {
+        let now = now.as_nanos();
         match transmit.payload {
-            Payload::None => (),
-            Payload::Local { slot, .. } => {
+            Payload::None | Payload::Local { .. } if is_request(&transmit.packet.op) => {
                 self.requester
-                    .payload_fault(now.as_nanos(), transmit, slot, fault, &self.frame);
+                    .payload_fault(now, transmit.packet.psn, fault, &self.frame);
             }
+            // As if it had been lost.
+            Payload::None | Payload::Local { .. } => (),
             Payload::Remote { .. } => {
                 self.responder
                     .payload_fault(transmit.packet.psn, fault, &mut self.frame);

@@ -361,22 +361,17 @@ impl Requester {
     }
 
     /// A packet's data could not be had: later again, or the request fails.
-    pub(super) fn payload_fault(
-        &mut self,
-        now: Nanos,
-        transmit: &Transmit,
-        slot: SlotIndex,
-        fault: Fault,
-        frame: &Frame,
-    ) {
-        let found =
-            (0..self.queue.len()).find(|&index| self.slot(self.ended + index as u64) == slot);
+    pub(super) fn payload_fault(&mut self, now: Nanos, psn: Psn, fault: Fault, frame: &Frame) {
+        let Some(number) = self.count(psn) else {
+            return;
+        };
+        let found = self.queue.iter().position(|work| number < work.end());
         let Some(index) = found else {
             return;
         };
         // It was not sent.
         self.cursor = self.ended + index as u64;
-        self.next = self.count(transmit.packet.psn).unwrap_or(self.next);
+        self.next = number;
         match fault.local() {
             Some(status) => {
                 self.queue[index].broken = Some(status);

@@ -305,6 +305,7 @@ fn faults(rng: &mut Rng, bounds: &Bounds) -> DicePlan {
         plan.busy = Chance::per_million(5_000);
         plan.payload_busy = Chance::per_million(rng.pick(&[0, 5_000]));
         plan.early_lost = Chance::per_million(rng.pick(&[0, 50_000]));
+        plan.no_room = Chance::per_million(rng.pick(&[0, 10_000]));
         plan.send_drop = Chance::per_million(rng.pick(&[0, 5_000]));
         if bounds.fails && rng.percent(30) {
             plan.payload_fault = Chance::per_million(rng.pick(&[0, 500]));

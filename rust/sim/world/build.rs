@@ -190,6 +190,7 @@ impl World {
                 payload_busy: chances.payload_busy,
                 payload_fault: chances.payload_fault,
                 early_lost: chances.early_lost,
+                no_room: chances.no_room,
                 send_drop: chances.send_drop,
             },
             used: Vec::new(),

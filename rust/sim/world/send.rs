@@ -83,7 +83,14 @@ impl World {
     /// Sends a packet, if its data can be had; false if not.
     fn transmit(&mut self, qp: usize, transmit: &Transmit) -> bool {
         let bytes = transmit.packet.data_bytes as usize;
-        match self.gather(qp, &transmit.payload, bytes) {
+        let dice = &mut self.qps[qp].side.dice;
+        let data = if dice.rng.happens(dice.no_room) {
+            self.oracle.not_sent(qp, &transmit.packet);
+            Err(Fault::Busy)
+        } else {
+            self.gather(qp, &transmit.payload, bytes)
+        };
+        match data {
             Ok(data) => {
                 self.oracle.sent(qp, &transmit.packet, &data);
                 self.launch(qp, transmit.packet, data);
