@@ -20,6 +20,7 @@
     missing_docs
 )]
 
+pub mod memory;
 pub mod transport;
 pub mod types;
 pub mod wire;
