@@ -6,6 +6,7 @@
 #ifndef OXE_HELPERS_H
 #define OXE_HELPERS_H
 
+#include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
@@ -52,6 +53,10 @@ unsigned int oxe_helper_skb_len(const struct sk_buff *skb);
 struct net_device *oxe_helper_skb_dev(const struct sk_buff *skb);
 
 /* sync.c */
+void oxe_helper_spin_lock_bh(spinlock_t *lock);
+void oxe_helper_spin_unlock_bh(spinlock_t *lock);
+bool oxe_helper_spin_trylock_bh(spinlock_t *lock);
+bool oxe_helper_hrtimer_is_queued(struct hrtimer *timer);
 void oxe_helper_xa_init(struct xarray *xa);
 int oxe_helper_xa_insert(struct xarray *xa, unsigned long index, void *entry);
 void *oxe_helper_xa_erase_entry(struct xarray *xa, unsigned long index, void *entry);

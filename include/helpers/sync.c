@@ -1,9 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Shims over linux/xarray.h and linux/workqueue.h. */
+/* Shims over linux/spinlock.h, linux/hrtimer.h, linux/xarray.h and linux/workqueue.h. */
+#include <linux/hrtimer.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "helpers.h"
+
+void oxe_helper_spin_lock_bh(spinlock_t *lock)
+{
+	spin_lock_bh(lock);
+}
+
+void oxe_helper_spin_unlock_bh(spinlock_t *lock)
+{
+	spin_unlock_bh(lock);
+}
+
+bool oxe_helper_spin_trylock_bh(spinlock_t *lock)
+{
+	return spin_trylock_bh(lock);
+}
+
+bool oxe_helper_hrtimer_is_queued(struct hrtimer *timer)
+{
+	return hrtimer_is_queued(timer);
+}
 
 void oxe_helper_xa_init(struct xarray *xa)
 {
