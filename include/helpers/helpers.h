@@ -61,7 +61,7 @@ void oxe_helper_xa_init(struct xarray *xa);
 int oxe_helper_xa_insert(struct xarray *xa, unsigned long index, void *entry);
 void *oxe_helper_xa_erase_entry(struct xarray *xa, unsigned long index, void *entry);
 void *oxe_helper_xa_first(struct xarray *xa, unsigned long *index);
-struct workqueue_struct *oxe_helper_alloc_unbound_workqueue(const char *name);
+struct workqueue_struct *oxe_helper_alloc_workqueue(const char *name, unsigned int flags);
 
 /* udp_tunnel.c */
 int oxe_helper_udp_tunnel_open(struct net *net, int family, u16 port, void *user_data,

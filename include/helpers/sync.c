@@ -50,7 +50,7 @@ void *oxe_helper_xa_first(struct xarray *xa, unsigned long *index)
 	return xa_find(xa, index, ULONG_MAX, XA_PRESENT);
 }
 
-struct workqueue_struct *oxe_helper_alloc_unbound_workqueue(const char *name)
+struct workqueue_struct *oxe_helper_alloc_workqueue(const char *name, unsigned int flags)
 {
-	return alloc_workqueue("%s", WQ_UNBOUND, 0, name);
+	return alloc_workqueue("%s", flags, 0, name);
 }
