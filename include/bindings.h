@@ -5,7 +5,9 @@
  */
 #include <linux/hrtimer_types.h>
 
+#include <linux/hrtimer.h>
 #include <linux/if_arp.h>
+#include <linux/ktime.h>
 #include <linux/netdevice.h>
 #include <linux/notifier.h>
 #include <linux/skbuff.h>

@@ -4,6 +4,7 @@
  * gcc's. rust/bindings/layout.rs compares each at build time. Compiled to assembly only, never
  * linked.
  */
+#include <linux/hrtimer.h>
 #include <linux/kbuild.h>
 #include <linux/netdevice.h>
 #include <linux/notifier.h>
@@ -66,5 +67,6 @@ int main(void)
 	SIZE(pernet_operations);
 	FIELD(pernet_operations, exit);
 	SIZE(xarray);
+	SIZE(hrtimer);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef OXE_HELPERS_H
 #define OXE_HELPERS_H
 
+#include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
@@ -52,11 +53,15 @@ unsigned int oxe_helper_skb_len(const struct sk_buff *skb);
 struct net_device *oxe_helper_skb_dev(const struct sk_buff *skb);
 
 /* sync.c */
+void oxe_helper_spin_lock_bh(spinlock_t *lock);
+void oxe_helper_spin_unlock_bh(spinlock_t *lock);
+bool oxe_helper_spin_trylock_bh(spinlock_t *lock);
+bool oxe_helper_hrtimer_is_queued(struct hrtimer *timer);
 void oxe_helper_xa_init(struct xarray *xa);
 int oxe_helper_xa_insert(struct xarray *xa, unsigned long index, void *entry);
 void *oxe_helper_xa_erase_entry(struct xarray *xa, unsigned long index, void *entry);
 void *oxe_helper_xa_first(struct xarray *xa, unsigned long *index);
-struct workqueue_struct *oxe_helper_alloc_unbound_workqueue(const char *name);
+struct workqueue_struct *oxe_helper_alloc_workqueue(const char *name, unsigned int flags);
 
 /* udp_tunnel.c */
 int oxe_helper_udp_tunnel_open(struct net *net, int family, u16 port, void *user_data,

@@ -38,6 +38,7 @@ same_size! {
     notifier_block == SIZEOF_notifier_block;
     pernet_operations == SIZEOF_pernet_operations;
     xarray == SIZEOF_xarray;
+    hrtimer == SIZEOF_hrtimer;
 }
 
 same_offset! {

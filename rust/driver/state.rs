@@ -27,7 +27,10 @@ use kernel_ext::{
         RtnlGuard, //
     },
     sync::Slot,
-    workqueue::OwnedQueue, //
+    workqueue::{
+        OwnedQueue,
+        Purpose, //
+    }, //
 };
 
 /// The state of the loaded module, for callbacks that have no other way to it.
@@ -54,7 +57,7 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new() -> Result<Arc<Self>> {
-        let queue = OwnedQueue::new(c"oxe")?;
+        let queue = OwnedQueue::new(c"oxe", Purpose::Administration)?;
         Arc::pin_init(
             pin_init!(Self {
                 links <- new_mutex!(KVec::new(), "oxe::State::links"),
