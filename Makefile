@@ -9,7 +9,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 # line reach sub-makes by themselves, the lab's build is told.
 build-args := $(foreach v,W CLIPPY V,$(if $($(v)),$(v)=$($(v))))
 
-.PHONY: modules install module demo check check-full fuzz bench shell fmt clean distclean help
+.PHONY: modules install module demo check check-full fuzz soak bench shell fmt clean distclean help
 
 modules:	## build oxe.ko for KDIR (default: the running kernel)
 	@scripts/check-kdir $(KDIR)
@@ -31,6 +31,9 @@ check:		## all checks but the long ones
 
 check-full:	## all checks
 	scripts/check --full
+
+soak:		## the simulator, seed after seed, until stopped or one fails
+	scripts/cargo run --quiet --release -p oxe_sim -- soak
 
 fuzz:		## fuzz the protocol, FUZZ_SECONDS (60) for each target
 	scripts/fuzz

@@ -336,6 +336,23 @@ fn a_slow_peer_is_not_probed_once_its_round_trip_is_known() {
     assert!(lone.now > Instant::default());
 }
 
+#[test]
+fn a_peer_that_becomes_slower_is_not_probed_for_ever() {
+    let mut lone = Lone::usual();
+    let mut last = 0;
+    for n in 0..60_u32 {
+        let micros = if n < 20 { 1_000 } else { 20_000 };
+        lone.side.post(write(0), vec![1; 4]);
+        lone.said();
+        lone.sleep(Span::from_micros(micros));
+        lone.give(i64::from(n), ack(n + 1), &[]);
+        lone.said();
+        let probes = lone.side.host.count(|o| matches!(o, Observation::Probe(_)));
+        assert!(n < 50 || probes == last, "{n}: {probes} probes");
+        last = probes;
+    }
+}
+
 /// A time so short that it runs out before the first probe; no retry is to be had.
 fn impatient() -> Setup {
     Setup::with(|attributes| {

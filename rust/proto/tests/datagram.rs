@@ -279,6 +279,14 @@ fn one_may_be_as_long_as_the_ports_mtu() {
     lone.side.post(datagram(), pattern(4096, 1));
     assert_eq!(lone.said(), [(0, send_only())]);
     assert_eq!(lone.side.statuses(), [WcStatus::Success]);
+    // Which may change.
+    lone.side.engine.set_port_mtu(Mtu::B1024);
+    lone.side.post(datagram(), pattern(1024, 1));
+    assert_eq!(lone.said(), [(1, send_only())]);
+    lone.side.post(datagram(), pattern(1025, 1));
+    assert_eq!(lone.said(), []);
+    let ended = [WcStatus::Success, WcStatus::Success, WcStatus::LocalLength];
+    assert_eq!(lone.side.statuses(), ended);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 mod pair;
 
 use oxe_proto::{
-    transport::{error::WcStatus, ports::Observation, state::State, Event, EARLY_SLOTS},
+    transport::{error::WcStatus, ports::Observation, state::State, Event},
     types::Psn,
     wire::{aeth::NakCode, packet::Op},
 };
@@ -150,7 +150,7 @@ fn only_so_many_ahead_are_held() {
 
 #[test]
 fn never_more_than_the_slots_are_held() {
-    let mut lone = with_limit(EARLY_SLOTS);
+    let mut lone = with_limit(1024);
     for n in [
         1,
         1022,
@@ -170,7 +170,7 @@ fn never_more_than_the_slots_are_held() {
 
 #[test]
 fn a_long_gap_closes_from_a_full_window() {
-    let mut lone = with_limit(EARLY_SLOTS);
+    let mut lone = with_limit(1024);
     for n in (1..1024).rev() {
         lone.give_quietly(n, write_only(0, 1), &[n as u8]);
     }
@@ -309,9 +309,12 @@ fn the_first_that_came_early_is_kept() {
 #[test]
 fn nothing_held_outlives_the_connection() {
     let mut lone = lone();
+    assert!(!lone.side.engine.holds_early());
     lone.give(1, send_only(), &[1]);
     lone.give(2, send_only(), &[2]);
+    assert!(lone.side.engine.holds_early());
     lone.side.go(State::Reset);
+    assert!(!lone.side.engine.holds_early());
     assert_eq!(lone.said(), []);
     lone.side.connect(&lone.setup, pair::lone::PEER);
     lone.side.host.receives.extend((0..4).map(|_| vec![0; 10]));

@@ -83,7 +83,7 @@ impl Config {
             shared_receive: false,
             window: 256,
             early_limit: 256,
-            min_probe: Span::from_micros(500),
+            min_probe: Span::from_micros(100),
             migrated: true,
         }
     }

@@ -52,6 +52,9 @@ use crate::{
 };
 use core::ops::DerefMut;
 
+/// The window for a peer that keeps nothing of what comes early.
+const NARROW: u32 = 64;
+
 /// How often a peer must have dropped what came early before that is taken for granted.
 const DROPS_EARLY: u8 = 2;
 
@@ -194,7 +197,8 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             self.early.insert(psn);
             // Of what was asked for again, this one came without those before it.
             let again = self.recovery.asked_to.is_some_and(|to| psn.is_before(to));
-            if again && self.recovery.partly {
+            let begun = self.una.is_after(self.recovery.asked_from);
+            if again && (self.recovery.partly || begun) {
                 self.recovery.asked_to = None;
                 self.recovery.tried = None;
             }
@@ -310,6 +314,13 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         let before = self.una;
         self.advance();
         if self.una != before {
+            if self.recovery.drops_early < DROPS_EARLY {
+                self.limit = u32::MAX;
+            }
+            // The answer to a probe measures nothing, so its patience has to last.
+            if self.recovery.tried.is_none() || self.recovery.missing {
+                self.retry.was_patient();
+            }
             // What was asked for again comes a packet at a time.
             let comes = self.recovery.asked_to.filter(|to| to.is_after(self.una));
             if self.recovery.asked_to.is_some() && self.recovery.partly {
@@ -346,7 +357,12 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
     /// The packet or response at `una` is lost. That a response is missing may be a matter of order
     /// only: it is not `counted` as a retry.
     fn recover<E: Env>(&mut self, counted: bool, env: &mut E, context: &Context) {
-        if self.retry.waits_for_receiver() || self.recovery.tried == Some(self.una) {
+        if self.retry.waits_for_receiver() {
+            return;
+        }
+        if self.recovery.tried == Some(self.una) {
+            // It is on its way; whatever that was for, the peer had not got it.
+            self.recovery.missing |= counted;
             return;
         }
         if counted && !self.retry.use_retry() {
@@ -357,12 +373,20 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         self.recovery.tried = Some(self.una);
         self.recovery.asked_to = None;
         self.recovery.missing = true;
-        self.retry.forget_timed();
+        self.retry.forget_timed_if(self.una);
         if self.recovery.drops_early >= DROPS_EARLY || self.recovery.singles >= 3 {
             self.recovery.singles = 0;
+            self.narrow();
             self.rewind();
         } else {
             self.recovery.head = true;
+        }
+    }
+
+    /// A peer that drops what comes early loses the whole window with each packet: a narrow one.
+    fn narrow(&mut self) {
+        if self.recovery.drops_early >= DROPS_EARLY {
+            self.limit = NARROW;
         }
     }
 
@@ -372,20 +396,23 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         let Some(head) = before.tried else {
             return;
         };
-        if acknowledged.is_after(head) && before.missing {
-            self.recovery.drops_early = 0;
-        }
-        if acknowledged != head || !self.is_outstanding() || self.cursor.psn != self.high {
+        if !self.is_outstanding() || acknowledged.is_before(head) {
             return;
         }
+        let filled = acknowledged == head;
         if before.missing {
-            self.recovery.drops_early = self.recovery.drops_early.saturating_add(1).min(3);
-            self.rewind();
+            if !filled {
+                self.recovery.drops_early = 0;
+            } else if self.cursor.psn == self.high {
+                self.recovery.drops_early = self.recovery.drops_early.saturating_add(1).min(3);
+                self.rewind();
+            }
             return;
         }
-        // After a probe this may just be a late answer: go on carefully.
-        self.recovery.singles = before.singles.saturating_add(1);
-        if self.recovery.singles >= 2 {
+        // After a probe this may just be a late answer: go on carefully. What comes next was
+        // perhaps lost, and the refusal that named it as well.
+        self.recovery.singles = before.singles.saturating_add(u32::from(filled));
+        if self.recovery.singles >= 2 && self.cursor.psn == self.high {
             self.rewind();
         } else {
             self.recovery.tried = Some(self.una);
@@ -441,7 +468,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                     }
                     context.observe(env, Observation::Probe(una));
                     self.retry.probed();
-                    self.retry.forget_timed();
+                    self.retry.forget_timed_if(una);
                     self.recovery.tried = Some(una);
                     self.recovery.missing = false;
                     self.recovery.attempts = self.recovery.attempts.saturating_add(1);

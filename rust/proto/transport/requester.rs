@@ -78,8 +78,10 @@ pub(super) struct Recovery {
     pub(super) missing: bool,
     /// Times that the same number was tried.
     pub(super) attempts: u32,
-    /// The responses before this number were asked for again, and may be under way.
+    /// The responses before this number were asked for again, and may be under way,
     pub(super) asked_to: Option<Psn>,
+    /// from this one on.
+    pub(super) asked_from: Psn,
     /// Only a part of what was asked for first was asked for again.
     pub(super) partly: bool,
     /// How often that brought nothing, in a row: a peer may insist on the end that the first
@@ -127,6 +129,8 @@ pub(super) struct Requester<B> {
     /// Request packets sent and done with, to be compared with each other.
     pub(super) sent_count: u32,
     pub(super) done_count: u32,
+    /// How many may be under way at most: the window, or less for a peer that keeps nothing.
+    pub(super) limit: u32,
     /// READs and atomics under way.
     pub(super) rd_outstanding: u32,
     /// Responses that came before their turn.
@@ -158,6 +162,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             cursor: Cursor::default(),
             sent_count: 0,
             done_count: 0,
+            limit: u32::MAX,
             rd_outstanding: 0,
             early: Window::new(),
             recovery: Recovery::default(),
@@ -181,6 +186,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         self.una_done = 0;
         self.sent_count = 0;
         self.done_count = 0;
+        self.limit = u32::MAX;
         self.rd_outstanding = 0;
         self.early.clear();
         self.recovery = Recovery::default();
@@ -224,7 +230,8 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         if count == self.posted {
             return None;
         }
-        let status = if count != self.una_slot {
+        let is_front = count == self.una_slot;
+        let status = if !is_front {
             // Flushed, if it was left over from a failure.
             let slot = self.ring.get(count)?;
             slot.refused.unwrap_or(WcStatus::Success)
@@ -238,7 +245,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         let slot = self.ring.get(count)?;
         let reported = slot.wr.signalled || status != WcStatus::Success;
         self.reported = count.wrapping_add(1);
-        if status != WcStatus::Success {
+        if is_front {
             // Those behind it are not under way any more: they end one by one.
             self.una_slot = self.reported;
         }
@@ -302,7 +309,12 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         let burst = if self.recovery.head {
             self.recovery.head = false;
             match self.resend_head(env, context) {
-                Some(transmit) => Some(Burst::new(transmit, 1)),
+                Some(transmit) => {
+                    if self.recovery.missing {
+                        self.retry.time_again(self.una, now);
+                    }
+                    Some(Burst::new(transmit, 1))
+                }
                 None => self.step_slowly(now, most, env, context),
             }
         } else {
@@ -466,7 +478,11 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
     #[inline]
     fn room(&self, context: &Context) -> u32 {
         let under_way = self.sent_count.wrapping_sub(self.done_count);
-        context.config.window.saturating_sub(under_way)
+        context
+            .config
+            .window
+            .min(self.limit)
+            .saturating_sub(under_way)
     }
 
     /// The slot under the cursor gets its numbers.
@@ -656,6 +672,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 let range = slot.progress..slot.progress.saturating_add(missing);
                 let transmit = segment::request(&slot.wr, index, range, self.una, context);
                 self.recovery.partly = missing != whole;
+                self.recovery.asked_from = self.una;
                 self.recovery.asked_to = Some(self.una.plus(missing));
                 transmit
             }

@@ -17,8 +17,8 @@ use crate::types::{
 /// The longest time between two probes.
 const MAX_PROBE: Span = Span::from_micros(4_000_000);
 
-/// What the first probe waits for without any measurement and without a timeout to go by.
-const FIRST_PROBE: Span = Span::from_micros(100_000);
+/// What a probe waits for at most without any measurement: a quarter of the timeout, or this.
+const FIRST_PROBE: Span = Span::from_micros(4000);
 
 /// The timeout of a code, 4.096 µs * 2^n; none for 0 (IBTA 9.9.2.1.1).
 pub(super) fn ack_timeout(code: u8) -> Option<Span> {
@@ -146,10 +146,11 @@ impl Retry {
     pub(super) fn reload(&mut self, attributes: &Attributes) {
         self.retries = attributes.retry_cnt;
         self.rnr_retries = attributes.rnr_retry;
-        // The answer to a probe measures nothing: without a measurement its patience has to last.
-        if self.round_trip.patience().is_some() {
-            self.probes = 0;
-        }
+    }
+
+    /// An answer came before a probe was sent for it: patience was long enough.
+    pub(super) fn was_patient(&mut self) {
+        self.probes = 0;
     }
 
     /// Whether another try is allowed after a timeout or a sequence error; it is used up.
@@ -182,12 +183,26 @@ impl Retry {
         self.timed = None;
     }
 
+    /// A packet goes out again that the peer has said it had not got: what answers it answers this
+    /// one. What was timed before waits for it as well and would measure the wait.
+    pub(super) fn time_again(&mut self, psn: Psn, now: Instant) {
+        self.timed = Some((psn, now));
+    }
+
+    /// What comes now may answer either of two packets, if it is this one that was timed.
+    pub(super) fn forget_timed_if(&mut self, again: Psn) {
+        if self.timed.is_some_and(|(psn, _)| psn == again) {
+            self.timed = None;
+        }
+    }
+
     /// Everything before `una` is acknowledged.
     pub(super) fn acknowledged(&mut self, una: Psn, now: Instant) {
         if let Some((psn, sent)) = self.timed {
             if una.is_after(psn) {
                 self.timed = None;
                 self.round_trip.sample(now.since(sent));
+                self.probes = 0;
             }
         }
     }
@@ -228,7 +243,9 @@ impl Retry {
     /// None if the timeout comes first anyhow.
     fn probe_span(&self, attributes: &Attributes, min_probe: Span) -> Option<Span> {
         let timeout = ack_timeout(attributes.timeout);
-        let unmeasured = timeout.map_or(FIRST_PROBE, |span| Span::from_nanos(span.as_nanos() >> 2));
+        let unmeasured = timeout.map_or(FIRST_PROBE, |span| {
+            FIRST_PROBE.min(Span::from_nanos(span.as_nanos() >> 2))
+        });
         let patience = self.round_trip.patience().unwrap_or(unmeasured);
         let span = patience
             .max(min_probe)

@@ -5,6 +5,7 @@
 
 #![allow(dead_code, unused_imports)]
 
+pub(crate) mod case;
 pub(crate) mod craft;
 mod host;
 pub(crate) mod lone;

@@ -40,6 +40,7 @@ impl Side {
         let config = Config {
             window: setup.window,
             early_limit: setup.early_limit,
+            port_mtu: setup.mtu,
             shared_receive: setup.shared_receive,
             ..Config::new(setup.qp_type, Qpn::from_low_bits(qpn))
         };
