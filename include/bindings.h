@@ -5,6 +5,7 @@
  */
 #include <linux/hrtimer_types.h>
 
+#include <linux/crc32.h>
 #include <linux/hrtimer.h>
 #include <linux/if_arp.h>
 #include <linux/ktime.h>

@@ -34,6 +34,7 @@ void oxe_helper_dev_name(const struct net_device *dev, char name[IFNAMSIZ]);
 void oxe_helper_dev_eui64(const struct net_device *dev, u8 eui[8]);
 void oxe_helper_random_eui64(u8 eui[8]);
 struct net_device *oxe_helper_vlan_lower_dev(struct net_device *dev);
+int oxe_helper_vlan_id(struct net_device *dev);
 struct net_device *oxe_helper_notifier_info_to_dev(void *info);
 
 /* rdma.c */
@@ -50,7 +51,16 @@ unsigned int oxe_helper_num_possible_cpus(void);
 /* skbuff.c */
 void oxe_helper_kfree_skb(struct sk_buff *skb);
 unsigned int oxe_helper_skb_len(const struct sk_buff *skb);
-struct net_device *oxe_helper_skb_dev(const struct sk_buff *skb);
+struct net_device *oxe_helper_skb_input_dev(const struct sk_buff *skb);
+void oxe_helper_skb_detach(struct sk_buff *skb);
+const u8 *oxe_helper_skb_data(const struct sk_buff *skb);
+unsigned int oxe_helper_skb_headlen(const struct sk_buff *skb);
+int oxe_helper_skb_linearize(struct sk_buff *skb);
+int oxe_helper_skb_crc32(struct sk_buff *skb, unsigned int offset, unsigned int len, u32 *crc);
+bool oxe_helper_skb_ipv4_header(const struct sk_buff *skb, u8 header[20]);
+bool oxe_helper_skb_ipv6_header(const struct sk_buff *skb, u8 header[40]);
+bool oxe_helper_skb_source_mac(const struct sk_buff *skb, u8 mac[ETH_ALEN]);
+unsigned int oxe_helper_skb_gso_size(const struct sk_buff *skb);
 
 /* sync.c */
 void oxe_helper_spin_lock_bh(spinlock_t *lock);

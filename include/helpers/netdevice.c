@@ -101,6 +101,16 @@ struct net_device *oxe_helper_vlan_lower_dev(struct net_device *dev)
 	return NULL;
 }
 
+/* The VLAN identifier of a VLAN device; -1 for any other. */
+int oxe_helper_vlan_id(struct net_device *dev)
+{
+#if IS_ENABLED(CONFIG_VLAN_8021Q)
+	if (is_vlan_dev(dev))
+		return vlan_dev_vlan_id(dev);
+#endif
+	return -1;
+}
+
 struct net_device *oxe_helper_notifier_info_to_dev(void *info)
 {
 	return netdev_notifier_info_to_dev(info);

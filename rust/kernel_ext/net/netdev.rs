@@ -176,6 +176,13 @@ impl NetDevice {
         NonNull::new(real).map(|real| unsafe { Self::from_raw(real) })
     }
 
+    /// The VLAN identifier, if this is a VLAN.
+    pub fn vlan_id(&self) -> Option<u16> {
+        // SAFETY: `self` is valid.
+        let id = unsafe { bindings::oxe_helper_vlan_id(self.as_ptr()) };
+        u16::try_from(id).ok()
+    }
+
     /// A copy of the name, for messages.
     pub fn name(&self) -> NetDeviceName {
         let mut name = [0; 16];
