@@ -14,6 +14,7 @@
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
+#include <net/dst.h>
 #include <net/net_namespace.h>
 #include <net/udp_tunnel.h>
 #include <rdma/ib_mad.h>

@@ -11,6 +11,7 @@
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
+#include <net/dst.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
 #include <rdma/ib_verbs.h>
@@ -23,6 +24,7 @@ void oxe_helper_dev_put(struct net_device *dev);
 struct net *oxe_helper_maybe_get_net(struct net *net);
 void oxe_helper_put_net(struct net *net);
 struct net *oxe_helper_dev_net(const struct net_device *dev);
+struct net *oxe_helper_dev_get_net(const struct net_device *dev);
 int oxe_helper_dev_ifindex(const struct net_device *dev);
 unsigned int oxe_helper_dev_mtu(const struct net_device *dev);
 unsigned short oxe_helper_dev_type(const struct net_device *dev);
@@ -48,6 +50,18 @@ enum ib_mtu oxe_helper_iboe_get_mtu(int mtu);
 enum ib_port_state oxe_helper_ib_get_curr_port_state(struct net_device *dev);
 unsigned int oxe_helper_num_possible_cpus(void);
 
+/* route.c */
+int oxe_helper_route_v4(struct net *net, int oif, const u8 source[4], const u8 destination[4],
+			u8 tos, u16 source_port, u16 destination_port, struct dst_entry **out);
+int oxe_helper_route_v6(struct net *net, int oif, const u8 source[16], const u8 destination[16],
+			u8 traffic_class, u32 flow_label, u16 source_port, u16 destination_port,
+			struct dst_entry **out, u32 *cookie);
+bool oxe_helper_dst_is_valid(struct dst_entry *dst, u32 cookie);
+bool oxe_helper_dst_is_local_v4(const struct dst_entry *dst);
+bool oxe_helper_dst_is_local_v6(const struct dst_entry *dst);
+int oxe_helper_dst_ifindex(const struct dst_entry *dst);
+unsigned int oxe_helper_dst_mtu(const struct dst_entry *dst);
+
 /* skbuff.c */
 void oxe_helper_kfree_skb(struct sk_buff *skb);
 unsigned int oxe_helper_skb_len(const struct sk_buff *skb);
@@ -72,6 +86,14 @@ int oxe_helper_xa_insert(struct xarray *xa, unsigned long index, void *entry);
 void *oxe_helper_xa_erase_entry(struct xarray *xa, unsigned long index, void *entry);
 void *oxe_helper_xa_first(struct xarray *xa, unsigned long *index);
 struct workqueue_struct *oxe_helper_alloc_workqueue(const char *name, unsigned int flags);
+
+/* transmit.c */
+struct sk_buff *oxe_helper_udp_skb_alloc(unsigned int payload_bytes, u8 **payload);
+void oxe_helper_skb_set_flow_hash(struct sk_buff *skb, u32 hash);
+int oxe_helper_udp_skb_send_v4(struct sk_buff *skb, struct dst_entry *dst, u8 tos,
+			       const u8 headers[28]);
+int oxe_helper_udp_skb_send_v6(struct sk_buff *skb, struct dst_entry *dst, u8 traffic_class,
+			       const u8 headers[48]);
 
 /* udp_tunnel.c */
 int oxe_helper_udp_tunnel_open(struct net *net, int family, u16 port, void *user_data,

@@ -34,6 +34,17 @@ struct net *oxe_helper_dev_net(const struct net_device *dev)
 	return dev_net(dev);
 }
 
+/* A reference; NULL if the namespace is ending. */
+struct net *oxe_helper_dev_get_net(const struct net_device *dev)
+{
+	struct net *net;
+
+	rcu_read_lock();
+	net = maybe_get_net(dev_net_rcu(dev));
+	rcu_read_unlock();
+	return net;
+}
+
 int oxe_helper_dev_ifindex(const struct net_device *dev)
 {
 	return READ_ONCE(dev->ifindex);

@@ -7,6 +7,7 @@
 use super::{
     Net,
     NetId,
+    NetRef,
     RtnlGuard, //
 };
 use crate::bindings;
@@ -106,6 +107,17 @@ impl NetDevice {
     pub fn net_id(&self) -> NetId {
         // SAFETY: `self` is valid; the pointer is not followed.
         NetId::of(unsafe { bindings::oxe_helper_dev_net(self.as_ptr()) })
+    }
+
+    /// A reference to the namespace that it is in at this moment; none if that is ending.
+    ///
+    /// Context: any.
+    pub fn net_ref(&self) -> Option<NetRef> {
+        // SAFETY: `self` is valid. A namespace does not end before its last device has been let go
+        // of, and RCU covers a device that is just leaving.
+        let net = unsafe { bindings::oxe_helper_dev_get_net(self.as_ptr()) };
+        // SAFETY: The reference was just taken for us.
+        NonNull::new(net).map(|net| unsafe { NetRef::from_raw(net) })
     }
 
     /// Interface index: unique in the namespace.

@@ -6,6 +6,7 @@
 
 use crate::bindings;
 use core::{
+    mem::ManuallyDrop,
     ptr::NonNull,
     slice, //
 };
@@ -41,6 +42,11 @@ impl SkBuff {
     /// The C struct.
     pub(super) fn as_ptr(&self) -> *mut bindings::sk_buff {
         self.0.as_ptr()
+    }
+
+    /// Gives the packet to C.
+    pub(super) fn into_raw(self) -> NonNull<bindings::sk_buff> {
+        ManuallyDrop::new(self).0
     }
 
     /// Bytes in the packet.
