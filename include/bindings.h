@@ -5,6 +5,7 @@
  */
 #include <linux/hrtimer_types.h>
 
+#include <linux/crc32.h>
 #include <linux/hrtimer.h>
 #include <linux/if_arp.h>
 #include <linux/ktime.h>
@@ -13,6 +14,7 @@
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
+#include <net/dst.h>
 #include <net/net_namespace.h>
 #include <net/udp_tunnel.h>
 #include <rdma/ib_mad.h>

@@ -11,6 +11,7 @@
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
+#include <net/dst.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
 #include <rdma/ib_verbs.h>
@@ -23,6 +24,7 @@ void oxe_helper_dev_put(struct net_device *dev);
 struct net *oxe_helper_maybe_get_net(struct net *net);
 void oxe_helper_put_net(struct net *net);
 struct net *oxe_helper_dev_net(const struct net_device *dev);
+struct net *oxe_helper_dev_get_net(const struct net_device *dev);
 int oxe_helper_dev_ifindex(const struct net_device *dev);
 unsigned int oxe_helper_dev_mtu(const struct net_device *dev);
 unsigned short oxe_helper_dev_type(const struct net_device *dev);
@@ -34,6 +36,7 @@ void oxe_helper_dev_name(const struct net_device *dev, char name[IFNAMSIZ]);
 void oxe_helper_dev_eui64(const struct net_device *dev, u8 eui[8]);
 void oxe_helper_random_eui64(u8 eui[8]);
 struct net_device *oxe_helper_vlan_lower_dev(struct net_device *dev);
+int oxe_helper_vlan_id(struct net_device *dev);
 struct net_device *oxe_helper_notifier_info_to_dev(void *info);
 
 /* rdma.c */
@@ -47,10 +50,31 @@ enum ib_mtu oxe_helper_iboe_get_mtu(int mtu);
 enum ib_port_state oxe_helper_ib_get_curr_port_state(struct net_device *dev);
 unsigned int oxe_helper_num_possible_cpus(void);
 
+/* route.c */
+int oxe_helper_route_v4(struct net *net, int oif, const u8 source[4], const u8 destination[4],
+			u8 tos, u16 source_port, u16 destination_port, struct dst_entry **out);
+int oxe_helper_route_v6(struct net *net, int oif, const u8 source[16], const u8 destination[16],
+			u8 traffic_class, u32 flow_label, u16 source_port, u16 destination_port,
+			struct dst_entry **out, u32 *cookie);
+bool oxe_helper_dst_is_valid(struct dst_entry *dst, u32 cookie);
+bool oxe_helper_dst_is_local_v4(const struct dst_entry *dst);
+bool oxe_helper_dst_is_local_v6(const struct dst_entry *dst);
+int oxe_helper_dst_ifindex(const struct dst_entry *dst);
+unsigned int oxe_helper_dst_mtu(const struct dst_entry *dst);
+
 /* skbuff.c */
 void oxe_helper_kfree_skb(struct sk_buff *skb);
 unsigned int oxe_helper_skb_len(const struct sk_buff *skb);
-struct net_device *oxe_helper_skb_dev(const struct sk_buff *skb);
+struct net_device *oxe_helper_skb_input_dev(const struct sk_buff *skb);
+void oxe_helper_skb_detach(struct sk_buff *skb);
+const u8 *oxe_helper_skb_data(const struct sk_buff *skb);
+unsigned int oxe_helper_skb_headlen(const struct sk_buff *skb);
+int oxe_helper_skb_linearize(struct sk_buff *skb);
+int oxe_helper_skb_crc32(struct sk_buff *skb, unsigned int offset, unsigned int len, u32 *crc);
+bool oxe_helper_skb_ipv4_header(const struct sk_buff *skb, u8 header[20]);
+bool oxe_helper_skb_ipv6_header(const struct sk_buff *skb, u8 header[40]);
+bool oxe_helper_skb_source_mac(const struct sk_buff *skb, u8 mac[ETH_ALEN]);
+unsigned int oxe_helper_skb_gso_size(const struct sk_buff *skb);
 
 /* sync.c */
 void oxe_helper_spin_lock_bh(spinlock_t *lock);
@@ -62,6 +86,14 @@ int oxe_helper_xa_insert(struct xarray *xa, unsigned long index, void *entry);
 void *oxe_helper_xa_erase_entry(struct xarray *xa, unsigned long index, void *entry);
 void *oxe_helper_xa_first(struct xarray *xa, unsigned long *index);
 struct workqueue_struct *oxe_helper_alloc_workqueue(const char *name, unsigned int flags);
+
+/* transmit.c */
+struct sk_buff *oxe_helper_udp_skb_alloc(unsigned int payload_bytes, u8 **payload);
+void oxe_helper_skb_set_flow_hash(struct sk_buff *skb, u32 hash);
+int oxe_helper_udp_skb_send_v4(struct sk_buff *skb, struct dst_entry *dst, u8 tos,
+			       const u8 headers[28]);
+int oxe_helper_udp_skb_send_v6(struct sk_buff *skb, struct dst_entry *dst, u8 traffic_class,
+			       const u8 headers[48]);
 
 /* udp_tunnel.c */
 int oxe_helper_udp_tunnel_open(struct net *net, int family, u16 port, void *user_data,
