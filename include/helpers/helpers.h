@@ -81,6 +81,7 @@ void oxe_helper_xa_init(struct xarray *xa);
 int oxe_helper_xa_insert(struct xarray *xa, unsigned long index, void *entry);
 void *oxe_helper_xa_erase_entry(struct xarray *xa, unsigned long index, void *entry);
 void *oxe_helper_xa_first(struct xarray *xa, unsigned long *index);
+void *oxe_helper_xa_find(struct xarray *xa, unsigned long *index);
 struct workqueue_struct *oxe_helper_alloc_unbound_workqueue(const char *name);
 
 /* udp_tunnel.c */

@@ -2,11 +2,11 @@
 
 //! RDMA devices.
 //!
-//! A driver implements [`Driver`]; [`Unregistered`] makes a device of it and registers it with
-//! ib_core. From then on the device belongs to ib_core, which calls the trait's functions, and to
-//! nobody else: anyone may unregister it, at any time. The driver keeps a [`Registration`], by
-//! which it unregisters the device itself or waits for those who do; a [`Handle`] keeps the memory
-//! and nothing more.
+//! A driver implements [`Driver`], and [`Verbs`] to move data; [`Unregistered`] makes a device of
+//! it and registers it with ib_core. From then on the device belongs to ib_core, which calls the
+//! traits' functions, and to nobody else: anyone may unregister it, at any time. The driver keeps a
+//! [`Registration`], by which it unregisters the device itself or waits for those who do; a
+//! [`Handle`] keeps the memory and nothing more.
 //!
 //! | C | here |
 //! |---|---|
@@ -14,19 +14,28 @@
 //! | `get_device()` on it | [`Handle<T>`] |
 //! | `ib_register_device()`, `ib_unregister_device()` | [`Registration<T>`] |
 //! | `ib_device_try_get()` | [`Handle::with_registered`] |
-//! | `struct ib_device_ops` | [`Driver`] |
+//! | `struct ib_device_ops` | [`Driver`], [`Verbs`] |
 //! | `struct ib_ucontext`, `struct ib_pd` | [`Driver::Ucontext`], [`Driver::Pd`] |
+//! | `struct ib_cq` | [`Verbs::Cq`] |
+//! | `struct ib_udata` | [`User`] |
+//! | `vmalloc_user()`, `struct rdma_user_mmap_entry` | [`UserMemory`], [`Mapping`] |
 //! | `struct rdma_link_ops` | [`link::LinkDriver`] |
 //! | `struct rdma_hw_stats` | [`stats::Counters`] |
 //!
 //! C header: [`include/rdma/ib_verbs.h`](srctree/include/rdma/ib_verbs.h)
 
 mod attributes;
+mod cq;
 mod device;
 mod driver;
+mod mapping;
 mod object;
 mod ops;
 mod unsupported;
+mod upcall;
+mod user;
+mod user_memory;
+mod verbs;
 
 pub mod link;
 pub mod stats;
@@ -39,6 +48,10 @@ pub use attributes::{
     PortAttributes,
     PortState, //
 };
+pub use cq::{
+    CqInit,
+    CqNotifier, //
+};
 pub use device::{
     Device,
     Handle,
@@ -50,3 +63,7 @@ pub use driver::{
     Driver,
     DriverId, //
 };
+pub use mapping::Mapping;
+pub use user::User;
+pub use user_memory::UserMemory;
+pub use verbs::Verbs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Verbs objects that ib_core allocates and frees, with room for the driver's part behind the C
-//! struct.
+//! Verbs objects: a C struct with room for the driver's part behind it. ib_core allocates and frees
+//! them, all but memory regions.
 
 use core::{
     marker::PhantomData,
@@ -43,6 +43,16 @@ impl<C, D> Object<C, D> {
     pub(crate) unsafe fn init(c: *mut C, data: D) {
         // SAFETY: By the contract; `c` is the first member.
         unsafe { (*c.cast::<Self>()).data.write(data) };
+    }
+
+    /// The driver's part.
+    ///
+    /// # Safety
+    ///
+    /// [`Object::init`] was called for `c`, and [`Object::drop`] is not during `'a`.
+    pub(crate) unsafe fn data<'a>(c: *mut C) -> &'a D {
+        // SAFETY: By the contract; `c` is the first member.
+        unsafe { (*c.cast::<Self>()).data.assume_init_ref() }
     }
 
     /// Drops the driver's part.

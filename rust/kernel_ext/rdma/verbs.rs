@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What a driver supplies to move data, and the operations table with it.
+
+use super::{
+    cq::{
+        self,
+        Cq,
+        CqInit, //
+    },
+    object::Object,
+    ops::VTable,
+    Device,
+    Driver, //
+};
+use crate::bindings;
+use kernel::prelude::*;
+
+/// An RDMA driver with queues, memory regions and address handles, for processes.
+///
+/// Functions may be called by any number of threads at once, in process context, and may sleep,
+/// unless they say otherwise. ib_core keeps the order of lives: what an object was made with
+/// outlives it. A `destroy_*` or `dereg_*` function is the last call for an object; the driver's
+/// part is dropped right after it.
+///
+/// Nothing is here for work requests of the kernel: those are refused.
+pub trait Verbs: Driver {
+    /// The driver's part of a completion queue.
+    type Cq: Send + Sync;
+
+    /// Makes a completion queue; the result has the number of entries that it really has room for.
+    fn create_cq(dev: &Device<Self>, init: CqInit<'_>) -> Result<(Self::Cq, u32)>;
+
+    /// Arms the queue: one [`CqNotifier::notify`](super::CqNotifier::notify) for the next
+    /// completion, or for the next solicited or failed one. The result says whether there are
+    /// completions now that a poll would find; it matters if `report_missed`.
+    ///
+    /// Context: any.
+    fn arm_cq(cq: &Self::Cq, solicited_only: bool, report_missed: bool) -> Result<bool>;
+
+    /// A completion queue goes, which no queue pair uses.
+    fn destroy_cq(cq: &Self::Cq);
+}
+
+impl<T: Verbs> VTable<T> {
+    /// All of the table.
+    pub(super) const WITH_VERBS: bindings::ib_device_ops = bindings::ib_device_ops {
+        create_cq: Some(cq::create_cq::<T>),
+        create_user_cq: Some(cq::create_cq::<T>),
+        destroy_cq: Some(cq::destroy_cq::<T>),
+        req_notify_cq: Some(cq::req_notify_cq::<T>),
+        size_ib_cq: Object::<bindings::ib_cq, Cq<T::Cq>>::SIZE,
+        ..Self::OPS
+    };
+}
