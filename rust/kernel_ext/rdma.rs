@@ -17,8 +17,10 @@
 //! | `struct ib_device_ops` | [`Driver`], [`Verbs`] |
 //! | `struct ib_ucontext`, `struct ib_pd` | [`Driver::Ucontext`], [`Driver::Pd`] |
 //! | `struct ib_cq` | [`Verbs::Cq`] |
+//! | `struct ib_mr` | [`Verbs::Mr`] |
 //! | `struct ib_udata` | [`User`] |
 //! | `vmalloc_user()`, `struct rdma_user_mmap_entry` | [`UserMemory`], [`Mapping`] |
+//! | `struct ib_umem` | [`Umem`] |
 //! | `struct rdma_link_ops` | [`link::LinkDriver`] |
 //! | `struct rdma_hw_stats` | [`stats::Counters`] |
 //!
@@ -29,8 +31,10 @@ mod cq;
 mod device;
 mod driver;
 mod mapping;
+mod mr;
 mod object;
 mod ops;
+mod umem;
 mod unsupported;
 mod upcall;
 mod user;
@@ -64,6 +68,15 @@ pub use driver::{
     DriverId, //
 };
 pub use mapping::Mapping;
+pub use mr::{
+    Access,
+    Keys,
+    UserRegion, //
+};
+pub use umem::{
+    AtomicOp,
+    Umem, //
+};
 pub use user::User;
 pub use user_memory::UserMemory;
 pub use verbs::Verbs;

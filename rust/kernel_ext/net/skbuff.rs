@@ -29,6 +29,11 @@ impl SkBuff {
         Self(skb)
     }
 
+    /// The C struct.
+    pub(crate) fn as_ptr(&self) -> *mut bindings::sk_buff {
+        self.0.as_ptr()
+    }
+
     /// Bytes in the packet.
     pub fn len(&self) -> usize {
         // SAFETY: Valid by the type invariant.

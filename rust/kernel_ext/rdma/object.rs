@@ -10,6 +10,10 @@ use core::{
         MaybeUninit, //
     }, //
 };
+use kernel::{
+    alloc::flags::__GFP_ZERO,
+    prelude::*, //
+};
 
 /// A C struct `C` and the driver's part `D`.
 ///
@@ -33,6 +37,13 @@ impl<C, D> Object<C, D> {
         );
         size_of::<Self>()
     };
+
+    /// Zeroed, for what the driver has to allocate.
+    pub(crate) fn alloc() -> Result<KBox<Self>> {
+        let room = KBox::<Self>::new_uninit(GFP_KERNEL | __GFP_ZERO)?;
+        // SAFETY: Both parts may be anything.
+        Ok(unsafe { room.assume_init() })
+    }
 
     /// Puts the driver's part in place.
     ///

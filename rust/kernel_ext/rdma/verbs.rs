@@ -8,6 +8,12 @@ use super::{
         Cq,
         CqInit, //
     },
+    mr::{
+        self,
+        Access,
+        Keys,
+        UserRegion, //
+    },
     object::Object,
     ops::VTable,
     Device,
@@ -27,6 +33,8 @@ use kernel::prelude::*;
 pub trait Verbs: Driver {
     /// The driver's part of a completion queue.
     type Cq: Send + Sync;
+    /// The driver's part of a memory region.
+    type Mr: Send + Sync;
 
     /// Makes a completion queue; the result has the number of entries that it really has room for.
     fn create_cq(dev: &Device<Self>, init: CqInit<'_>) -> Result<(Self::Cq, u32)>;
@@ -40,6 +48,15 @@ pub trait Verbs: Driver {
 
     /// A completion queue goes, which no queue pair uses.
     fn destroy_cq(cq: &Self::Cq);
+
+    /// Registers memory of a process.
+    fn reg_user_mr(pd: &Self::Pd, region: UserRegion) -> Result<(Self::Mr, Keys)>;
+
+    /// Makes a region of all of the kernel's memory, for the kernel.
+    fn get_dma_mr(pd: &Self::Pd, access: Access) -> Result<(Self::Mr, Keys)>;
+
+    /// A memory region goes: when this returns, nobody gets at its memory any more.
+    fn dereg_mr(mr: &Self::Mr);
 }
 
 impl<T: Verbs> VTable<T> {
@@ -47,7 +64,10 @@ impl<T: Verbs> VTable<T> {
     pub(super) const WITH_VERBS: bindings::ib_device_ops = bindings::ib_device_ops {
         create_cq: Some(cq::create_cq::<T>),
         create_user_cq: Some(cq::create_cq::<T>),
+        dereg_mr: Some(mr::dereg_mr::<T>),
         destroy_cq: Some(cq::destroy_cq::<T>),
+        get_dma_mr: Some(mr::get_dma_mr::<T>),
+        reg_user_mr: Some(mr::reg_user_mr::<T>),
         req_notify_cq: Some(cq::req_notify_cq::<T>),
         size_ib_cq: Object::<bindings::ib_cq, Cq<T::Cq>>::SIZE,
         ..Self::OPS
