@@ -17,7 +17,7 @@
 //! | `struct ib_device_ops` | [`Driver`], [`Verbs`] |
 //! | `struct ib_ucontext`, `struct ib_pd` | [`Driver::Ucontext`], [`Driver::Pd`] |
 //! | `struct ib_cq` | [`Verbs::Cq`] |
-//! | `struct ib_mr` | [`Verbs::Mr`] |
+//! | `struct ib_mr`, `struct ib_ah` | [`Verbs::Mr`], [`Verbs::Ah`] |
 //! | `struct ib_udata` | [`User`] |
 //! | `vmalloc_user()`, `struct rdma_user_mmap_entry` | [`UserMemory`], [`Mapping`] |
 //! | `struct ib_umem` | [`Umem`] |
@@ -26,6 +26,7 @@
 //!
 //! C header: [`include/rdma/ib_verbs.h`](srctree/include/rdma/ib_verbs.h)
 
+mod ah;
 mod attributes;
 mod cq;
 mod device;
@@ -44,6 +45,11 @@ mod verbs;
 pub mod link;
 pub mod stats;
 
+pub use ah::{
+    AddressAttributes,
+    AhInit,
+    Network, //
+};
 pub use attributes::{
     DeviceAttributes,
     Guid,

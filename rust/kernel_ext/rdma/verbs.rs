@@ -3,6 +3,11 @@
 //! What a driver supplies to move data, and the operations table with it.
 
 use super::{
+    ah::{
+        self,
+        AddressAttributes,
+        AhInit, //
+    },
     cq::{
         self,
         Cq,
@@ -35,6 +40,8 @@ pub trait Verbs: Driver {
     type Cq: Send + Sync;
     /// The driver's part of a memory region.
     type Mr: Send + Sync;
+    /// The driver's part of an address handle. It may be dropped where nobody may sleep.
+    type Ah: Send + Sync;
 
     /// Makes a completion queue; the result has the number of entries that it really has room for.
     fn create_cq(dev: &Device<Self>, init: CqInit<'_>) -> Result<(Self::Cq, u32)>;
@@ -57,18 +64,38 @@ pub trait Verbs: Driver {
 
     /// A memory region goes: when this returns, nobody gets at its memory any more.
     fn dereg_mr(mr: &Self::Mr);
+
+    /// Makes an address handle.
+    ///
+    /// Context: any, unless [`AhInit::sleepable`].
+    fn create_ah(dev: &Device<Self>, pd: &Self::Pd, init: AhInit<'_>) -> Result<Self::Ah>;
+
+    /// The address behind a handle.
+    ///
+    /// Context: any.
+    fn query_ah(ah: &Self::Ah) -> AddressAttributes;
+
+    /// An address handle goes. Work requests with it may still be under way.
+    ///
+    /// Context: any, unless `sleepable`.
+    fn destroy_ah(ah: &Self::Ah, sleepable: bool);
 }
 
 impl<T: Verbs> VTable<T> {
     /// All of the table.
     pub(super) const WITH_VERBS: bindings::ib_device_ops = bindings::ib_device_ops {
+        create_ah: Some(ah::create_ah::<T>),
         create_cq: Some(cq::create_cq::<T>),
+        create_user_ah: Some(ah::create_ah::<T>),
         create_user_cq: Some(cq::create_cq::<T>),
         dereg_mr: Some(mr::dereg_mr::<T>),
+        destroy_ah: Some(ah::destroy_ah::<T>),
         destroy_cq: Some(cq::destroy_cq::<T>),
         get_dma_mr: Some(mr::get_dma_mr::<T>),
+        query_ah: Some(ah::query_ah::<T>),
         reg_user_mr: Some(mr::reg_user_mr::<T>),
         req_notify_cq: Some(cq::req_notify_cq::<T>),
+        size_ib_ah: Object::<bindings::ib_ah, T::Ah>::SIZE,
         size_ib_cq: Object::<bindings::ib_cq, Cq<T::Cq>>::SIZE,
         ..Self::OPS
     };
