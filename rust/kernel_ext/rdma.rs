@@ -16,7 +16,7 @@
 //! | `ib_device_try_get()` | [`Handle::with_registered`] |
 //! | `struct ib_device_ops` | [`Driver`], [`Verbs`] |
 //! | `struct ib_ucontext`, `struct ib_pd` | [`Driver::Ucontext`], [`Driver::Pd`] |
-//! | `struct ib_cq` | [`Verbs::Cq`] |
+//! | `struct ib_cq`, `struct ib_qp` | [`Verbs::Cq`], [`Verbs::Qp`] |
 //! | `struct ib_mr`, `struct ib_ah` | [`Verbs::Mr`], [`Verbs::Ah`] |
 //! | `struct ib_udata` | [`User`] |
 //! | `vmalloc_user()`, `struct rdma_user_mmap_entry` | [`UserMemory`], [`Mapping`] |
@@ -35,6 +35,8 @@ mod mapping;
 mod mr;
 mod object;
 mod ops;
+mod qp;
+mod qp_attributes;
 mod umem;
 mod unsupported;
 mod upcall;
@@ -78,6 +80,19 @@ pub use mr::{
     Access,
     Keys,
     UserRegion, //
+};
+pub use qp::{
+    QpCaps,
+    QpCreated,
+    QpEvent,
+    QpEvents,
+    QpInit,
+    QpType, //
+};
+pub use qp_attributes::{
+    QpAttributesOut,
+    QpChange,
+    QpState, //
 };
 pub use umem::{
     AtomicOp,

@@ -46,6 +46,13 @@ macro_rules! access_bits {
                 let bits = bits as u32;
                 Self { $($field: bits & bindings::$bit != 0,)* }
             }
+
+            /// As `enum ib_access_flags`.
+            pub(super) fn bits(self) -> c_int {
+                let mut bits = 0;
+                $(if self.$field { bits |= bindings::$bit; })*
+                bits as c_int
+            }
         }
     };
 }

@@ -21,6 +21,17 @@ use super::{
     },
     object::Object,
     ops::VTable,
+    qp::{
+        self,
+        Qp,
+        QpCreated,
+        QpInit, //
+    },
+    qp_attributes::{
+        self,
+        QpAttributesOut,
+        QpChange, //
+    },
     Device,
     Driver, //
 };
@@ -40,6 +51,8 @@ pub trait Verbs: Driver {
     type Cq: Send + Sync;
     /// The driver's part of a memory region.
     type Mr: Send + Sync;
+    /// The driver's part of a queue pair.
+    type Qp: Send + Sync;
     /// The driver's part of an address handle. It may be dropped where nobody may sleep.
     type Ah: Send + Sync;
 
@@ -65,6 +78,27 @@ pub trait Verbs: Driver {
     /// A memory region goes: when this returns, nobody gets at its memory any more.
     fn dereg_mr(mr: &Self::Mr);
 
+    /// Makes a queue pair.
+    fn create_qp(
+        dev: &Device<Self>,
+        pd: &Self::Pd,
+        init: QpInit<'_, Self>,
+    ) -> Result<(Self::Qp, QpCreated)>;
+
+    /// Changes all that `change` has, or nothing.
+    fn modify_qp(qp: &Self::Qp, change: &QpChange<'_>) -> Result;
+
+    /// Says what a queue pair's attributes are.
+    fn query_qp(qp: &Self::Qp, out: &mut QpAttributesOut<'_>) -> Result;
+
+    /// A queue pair goes: when this returns, it completes nothing any more.
+    fn destroy_qp(qp: &Self::Qp);
+
+    /// A process has put work requests in its send queue.
+    ///
+    /// Called in process context; may sleep.
+    fn doorbell(qp: &Self::Qp) -> Result;
+
     /// Makes an address handle.
     ///
     /// Context: any, unless [`AhInit::sleepable`].
@@ -86,17 +120,23 @@ impl<T: Verbs> VTable<T> {
     pub(super) const WITH_VERBS: bindings::ib_device_ops = bindings::ib_device_ops {
         create_ah: Some(ah::create_ah::<T>),
         create_cq: Some(cq::create_cq::<T>),
+        create_qp: Some(qp::create_qp::<T>),
         create_user_ah: Some(ah::create_ah::<T>),
         create_user_cq: Some(cq::create_cq::<T>),
         dereg_mr: Some(mr::dereg_mr::<T>),
         destroy_ah: Some(ah::destroy_ah::<T>),
         destroy_cq: Some(cq::destroy_cq::<T>),
+        destroy_qp: Some(qp::destroy_qp::<T>),
         get_dma_mr: Some(mr::get_dma_mr::<T>),
+        modify_qp: Some(qp_attributes::modify_qp::<T>),
+        post_send: Some(qp::post_send::<T>),
         query_ah: Some(ah::query_ah::<T>),
+        query_qp: Some(qp_attributes::query_qp::<T>),
         reg_user_mr: Some(mr::reg_user_mr::<T>),
         req_notify_cq: Some(cq::req_notify_cq::<T>),
         size_ib_ah: Object::<bindings::ib_ah, T::Ah>::SIZE,
         size_ib_cq: Object::<bindings::ib_cq, Cq<T::Cq>>::SIZE,
+        size_ib_qp: Object::<bindings::ib_qp, Qp<T::Qp>>::SIZE,
         ..Self::OPS
     };
 }
