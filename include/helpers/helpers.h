@@ -14,9 +14,27 @@
 #include <net/dst.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
+#include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
 
 #include "compat.h"
+
+/* memory.c */
+void *oxe_helper_vmalloc_user(unsigned long size);
+void oxe_helper_copy(void *to, const void *from, size_t len);
+unsigned long oxe_helper_vma_pgoff(const struct vm_area_struct *vma);
+struct ib_umem *oxe_helper_ib_umem_get_va(struct ib_device *dev, unsigned long addr, size_t size,
+					  int access);
+size_t oxe_helper_ib_umem_num_pages(struct ib_umem *umem);
+size_t oxe_helper_ib_umem_pages(struct ib_umem *umem, struct page **pages, size_t len);
+bool oxe_helper_ib_access_writable(int access);
+void oxe_helper_page_write(struct page *page, size_t offset, const void *from, size_t len);
+void oxe_helper_page_read(struct page *page, size_t offset, void *to, size_t len);
+u64 oxe_helper_page_fetch_add(struct page *page, size_t offset, u64 addend);
+u64 oxe_helper_page_cmpxchg(struct page *page, size_t offset, u64 old, u64 new);
+void oxe_helper_page_store(struct page *page, size_t offset, u64 value);
+int oxe_helper_page_write_skb(struct page *page, size_t offset, const struct sk_buff *skb,
+			      int skb_offset, int len);
 
 /* netdevice.c */
 void oxe_helper_dev_hold(struct net_device *dev);
@@ -49,6 +67,13 @@ void oxe_helper_ib_port_attr_set_ip_gids(struct ib_port_attr *attr);
 enum ib_mtu oxe_helper_iboe_get_mtu(int mtu);
 enum ib_port_state oxe_helper_ib_get_curr_port_state(struct net_device *dev);
 unsigned int oxe_helper_num_possible_cpus(void);
+struct ib_udata *oxe_helper_uverbs_udata(struct uverbs_attr_bundle *attrs);
+struct ib_ucontext *oxe_helper_ib_udata_ucontext(struct ib_udata *udata);
+int oxe_helper_ib_copy_from_udata(void *to, struct ib_udata *udata, size_t len);
+enum rdma_network_type oxe_helper_gid_network_type(const struct ib_gid_attr *attr);
+int oxe_helper_gid_ifindex(const struct ib_gid_attr *attr);
+void oxe_helper_ah_dmac(const struct rdma_ah_attr *attr, u8 dmac[ETH_ALEN]);
+void oxe_helper_ah_set_dmac(struct rdma_ah_attr *attr, const u8 dmac[ETH_ALEN]);
 
 /* route.c */
 int oxe_helper_route_v4(struct net *net, int oif, const u8 source[4], const u8 destination[4],
@@ -94,6 +119,7 @@ int oxe_helper_udp_skb_send_v4(struct sk_buff *skb, struct dst_entry *dst, u8 to
 			       const u8 headers[28]);
 int oxe_helper_udp_skb_send_v6(struct sk_buff *skb, struct dst_entry *dst, u8 traffic_class,
 			       const u8 headers[48]);
+void *oxe_helper_xa_find(struct xarray *xa, unsigned long *index);
 
 /* udp_tunnel.c */
 int oxe_helper_udp_tunnel_open(struct net *net, int family, u16 port, void *user_data,

@@ -50,6 +50,12 @@ void *oxe_helper_xa_first(struct xarray *xa, unsigned long *index)
 	return xa_find(xa, index, ULONG_MAX, XA_PRESENT);
 }
 
+/* The first entry at or after @index, which becomes its index; NULL if there is none. */
+void *oxe_helper_xa_find(struct xarray *xa, unsigned long *index)
+{
+	return xa_find(xa, index, ULONG_MAX, XA_PRESENT);
+}
+
 struct workqueue_struct *oxe_helper_alloc_workqueue(const char *name, unsigned int flags)
 {
 	return alloc_workqueue("%s", flags, 0, name);

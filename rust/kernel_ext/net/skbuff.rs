@@ -40,7 +40,7 @@ impl SkBuff {
     }
 
     /// The C struct.
-    pub(super) fn as_ptr(&self) -> *mut bindings::sk_buff {
+    pub(crate) fn as_ptr(&self) -> *mut bindings::sk_buff {
         self.0.as_ptr()
     }
 
