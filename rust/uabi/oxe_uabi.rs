@@ -36,4 +36,5 @@ pub mod cqe;
 pub mod recv;
 pub mod responses;
 pub mod ring;
+pub mod send;
 pub mod sge;
