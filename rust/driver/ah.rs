@@ -110,11 +110,7 @@ pub(crate) struct Ah {
 
 impl Ah {
     /// Makes one. Context: process, as long as there are none of the kernel.
-    pub(crate) fn new(
-        link: &Arc<Link>,
-        pd: PdId,
-        address: AddressAttributes,
-    ) -> Result<Arc<Self>> {
+    pub(crate) fn new(link: &Arc<Link>, pd: PdId, address: AddressAttributes) -> Result<Arc<Self>> {
         link.objects.ah_count.take()?;
         let made = link.objects.ahs.insert_with(|number| {
             // Who will send by it is not known: each handle is a flow of its own.

@@ -6,8 +6,8 @@
 //! notice goes out after that is released ([`Notices`]).
 
 use crate::{
-    link::Link,
     limits,
+    link::Link,
     ring::Outbox, //
 };
 use kernel::{
@@ -46,9 +46,9 @@ struct Inner {
 }
 
 /// A completion queue.
-#[pin_data(PinnedDrop)]
+#[pin_data]
 pub(crate) struct Cq {
-    link: Arc<Link>,
+    _place: Place,
     notifier: Arc<CqNotifier>,
     #[pin]
     inner: SpinLockBh<Inner>,
@@ -72,16 +72,11 @@ impl Cq {
         if init.entries == 0 || init.entries > limits::MAX_CQE {
             return Err(EINVAL);
         }
-        link.objects.cqs.take()?;
-        let made = Self::for_user(link, &user, init.entries, init.notifier);
-        if made.is_err() {
-            link.objects.cqs.give_back();
-        }
-        made
+        Self::for_user(Place::take(link)?, &user, init.entries, init.notifier)
     }
 
     fn for_user(
-        link: &Arc<Link>,
+        place: Place,
         user: &User<'_>,
         entries: u32,
         notifier: Arc<CqNotifier>,
@@ -92,7 +87,7 @@ impl Cq {
         let capacity = ring.capacity();
         let cq = Arc::pin_init(
             pin_init!(Self {
-                link: link.clone(),
+                _place: place,
                 notifier,
                 inner <- new_spinlock_bh!(
                     Inner {
@@ -157,9 +152,18 @@ impl Cq {
     }
 }
 
-#[pinned_drop]
-impl PinnedDrop for Cq {
-    fn drop(self: Pin<&mut Self>) {
-        self.link.objects.cqs.give_back();
+/// One of the completion queues that a device may have.
+struct Place(Arc<Link>);
+
+impl Place {
+    fn take(link: &Arc<Link>) -> Result<Self> {
+        link.objects.cqs.take()?;
+        Ok(Self(link.clone()))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.objects.cqs.give_back();
     }
 }

@@ -56,10 +56,6 @@ use kernel::{
     }, //
 };
 use kernel_ext::{
-    sync::{
-        new_spinlock_bh,
-        SpinLockBh, //
-    },
     net::{
         Eui64,
         LinkType,
@@ -75,6 +71,10 @@ use kernel_ext::{
         Registration,
         Unregistered, //
     }, //
+    sync::{
+        new_spinlock_bh,
+        SpinLockBh, //
+    },
 };
 use oxe_proto::{
     types::Mtu,

@@ -93,7 +93,6 @@ impl Mr {
             self.link.objects.mr_count.give_back();
         }
     }
-
 }
 
 /// The rights that flags stand for.
@@ -180,6 +179,7 @@ pub(crate) fn with_local<T>(
     let rcu = rcu::read_lock();
     let key = Key::from_raw(lkey).ok_or(Fault::Access)?;
     let mr = link
+        .objects
         .mrs
         .get(key.index().get(), &rcu)
         .ok_or(Fault::Access)?;

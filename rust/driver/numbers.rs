@@ -73,11 +73,6 @@ impl<T: Send + Sync> Numbers<T> {
         Err(ENOSPC)
     }
 
-    /// Enters an object under a number that is not of the range.
-    pub(crate) fn insert_at(&self, number: u32, object: Arc<T>) -> Result {
-        self.table.insert(number as usize, object)
-    }
-
     /// The object of a number. Context: any.
     #[inline]
     pub(crate) fn get<'a>(&'a self, number: u32, rcu: &'a rcu::Guard) -> Option<ArcBorrow<'a, T>> {

@@ -204,7 +204,10 @@ impl Notices {
     const MORE: u32 = 1 << 20;
 
     const EVENTS: [(Event, QpEvent); 5] = [
-        (Event::CommunicationEstablished, QpEvent::CommunicationEstablished),
+        (
+            Event::CommunicationEstablished,
+            QpEvent::CommunicationEstablished,
+        ),
         (Event::SendQueueDrained, QpEvent::SendQueueDrained),
         (Event::RequestError, QpEvent::RequestError),
         (Event::AccessError, QpEvent::AccessError),

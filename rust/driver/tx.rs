@@ -96,7 +96,9 @@ pub(crate) fn send(
             };
             let ip = header.to_bytes(udp_length.saturating_add(Ipv4Header::BYTES as u16));
             seal(buffer.data(), |body| {
-                Icrc::<KernelCrc>::over_ipv4(&ip, &udp).headers(body).finish()
+                Icrc::<KernelCrc>::over_ipv4(&ip, &udp)
+                    .headers(body)
+                    .finish()
             });
             buffer.send_v4(&route, &joined(&ip, &udp))
         }
@@ -110,7 +112,9 @@ pub(crate) fn send(
             };
             let ip = header.to_bytes(udp_length);
             seal(buffer.data(), |body| {
-                Icrc::<KernelCrc>::over_ipv6(&ip, &udp).headers(body).finish()
+                Icrc::<KernelCrc>::over_ipv6(&ip, &udp)
+                    .headers(body)
+                    .finish()
             });
             buffer.send_v6(&route, &joined(&ip, &udp))
         }

@@ -100,7 +100,8 @@ impl Verbs for OxeDevice {
         let response = AddressHandle {
             number: ah.number(),
         };
-        user.respond(&response.to_bytes()).inspect_err(|_| ah.unlink())?;
+        user.respond(&response.to_bytes())
+            .inspect_err(|_| ah.unlink())?;
         Ok(ah)
     }
 

@@ -66,9 +66,15 @@ pub(super) fn gather(
         let (from, until) = (before as usize, before.saturating_add(sge.length) as usize);
         let to = to.get_mut(from..until).ok_or(Fault::Access)?;
         let length = u64::from(sge.length);
-        mr::with_local(link, pd, sge.lkey, sge.addr, length, false, |umem, place| {
-            umem.read(place.offset, to)
-        })
+        mr::with_local(
+            link,
+            pd,
+            sge.lkey,
+            sge.addr,
+            length,
+            false,
+            |umem, place| umem.read(place.offset, to),
+        )
     })
 }
 
@@ -82,9 +88,15 @@ pub(super) fn scatter(
 ) -> Result<(), Fault> {
     each(list, offset, data.length, |sge, before| {
         let (at, length) = (data.offset.saturating_add(before as usize), sge.length);
-        mr::with_local(link, pd, sge.lkey, sge.addr, length.into(), true, |umem, place| {
-            umem.copy_from_skb(place.offset, data.skb, at, length as usize)
-        })
+        mr::with_local(
+            link,
+            pd,
+            sge.lkey,
+            sge.addr,
+            length.into(),
+            true,
+            |umem, place| umem.copy_from_skb(place.offset, data.skb, at, length as usize),
+        )
     })
 }
 

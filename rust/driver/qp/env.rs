@@ -93,10 +93,13 @@ impl Env for Port<'_> {
 
     fn write_remote(&mut self, rkey: Rkey, address: u64, data: Data<'_>) -> Result<(), Fault> {
         let length = data.length;
-        self.remote()
-            .with(rkey, address, length.into(), RemoteUse::Write, |umem, place| {
-                umem.copy_from_skb(place.offset, data.skb, data.offset, length as usize)
-            })
+        self.remote().with(
+            rkey,
+            address,
+            length.into(),
+            RemoteUse::Write,
+            |umem, place| umem.copy_from_skb(place.offset, data.skb, data.offset, length as usize),
+        )
     }
 
     fn atomic(&mut self, rkey: Rkey, address: u64, operation: Atomic) -> Result<u64, Fault> {
@@ -148,7 +151,11 @@ impl Env for Port<'_> {
             }
             Err(status) => (0, Taken::Faulty(*status)),
         };
-        if element.buffers.as_ref().is_ok_and(|buffers| buffers.sges.len() > count) {
+        if element
+            .buffers
+            .as_ref()
+            .is_ok_and(|buffers| buffers.sges.len() > count)
+        {
             // More than the queue pair was made for.
             count = 0;
         }
@@ -205,7 +212,13 @@ impl Env for Port<'_> {
 
     fn place_value(&mut self, slot: SlotIndex, value: u64) -> Result<(), Fault> {
         let side = &*self.side;
-        data::put(&side.link, side.pd, side.list(slot), 0, &value.to_ne_bytes())
+        data::put(
+            &side.link,
+            side.pd,
+            side.list(slot),
+            0,
+            &value.to_ne_bytes(),
+        )
     }
 
     fn local(&mut self, slot: SlotIndex) -> Result<(), WcStatus> {

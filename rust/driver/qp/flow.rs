@@ -16,7 +16,7 @@ use crate::{
     tx, //
 };
 use kernel::sync::ArcBorrow;
-use kernel_ext::sync::now;
+use kernel_ext::sync::timer::now;
 use oxe_proto::{
     memory::RemoteUse,
     transport::{
@@ -203,8 +203,7 @@ impl Inner {
                         side: &mut self.side,
                         packet: None,
                     };
-                    self.engine
-                        .payload_fault(now, &transmit, fault, &mut port);
+                    self.engine.payload_fault(now, &transmit, fault, &mut port);
                     break;
                 }
             }

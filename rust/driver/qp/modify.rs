@@ -53,7 +53,7 @@ const fn to_state(state: QpState) -> State {
         QpState::Rts => State::Rts,
         QpState::Sqd => State::Sqd,
         QpState::Sqe => State::Sqe,
-        QpState::Err => State::Err,
+        QpState::Error => State::Err,
     }
 }
 
@@ -65,7 +65,7 @@ const fn from_state(state: State) -> QpState {
         State::Rts => QpState::Rts,
         State::Sqd => QpState::Sqd,
         State::Sqe => QpState::Sqe,
-        State::Err => QpState::Err,
+        State::Err => QpState::Error,
     }
 }
 
@@ -93,6 +93,16 @@ fn from_access(access: Access) -> VerbsAccess {
 /// The path MTU of a code that verbs know.
 pub(crate) fn to_mtu(mtu: VerbsMtu) -> Option<Mtu> {
     Mtu::from_code(mtu as u32)
+}
+
+const fn from_mtu(mtu: Mtu) -> VerbsMtu {
+    match mtu {
+        Mtu::B256 => VerbsMtu::B256,
+        Mtu::B512 => VerbsMtu::B512,
+        Mtu::B1024 => VerbsMtu::B1024,
+        Mtu::B2048 => VerbsMtu::B2048,
+        Mtu::B4096 => VerbsMtu::B4096,
+    }
 }
 
 /// What a process asks for, as the engine takes it.
@@ -150,8 +160,16 @@ fn to_change(asked: &QpChange<'_>) -> Result<Change> {
     }
     for (value, bit, place) in [
         (asked.timeout(), AttributeMask::TIMEOUT, &mut to.timeout),
-        (asked.retry_cnt(), AttributeMask::RETRY_CNT, &mut to.retry_cnt),
-        (asked.rnr_retry(), AttributeMask::RNR_RETRY, &mut to.rnr_retry),
+        (
+            asked.retry_cnt(),
+            AttributeMask::RETRY_CNT,
+            &mut to.retry_cnt,
+        ),
+        (
+            asked.rnr_retry(),
+            AttributeMask::RNR_RETRY,
+            &mut to.rnr_retry,
+        ),
         (
             asked.min_rnr_timer(),
             AttributeMask::MIN_RNR_TIMER,
@@ -260,9 +278,7 @@ impl Qp {
         out.set_current_state(state);
         out.set_caps(&self.created.caps);
         out.set_all_signalled(self.created.all_signalled);
-        if let Some(mtu) = VerbsMtu::from_code(attributes.path_mtu.code()) {
-            out.set_path_mtu(mtu);
-        }
+        out.set_path_mtu(from_mtu(attributes.path_mtu));
         out.set_dest_qp(attributes.dest_qp.get());
         out.set_rq_psn(attributes.rq_psn.get());
         out.set_sq_psn(attributes.sq_psn.get());
