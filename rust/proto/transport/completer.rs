@@ -118,7 +118,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 let before = self.recovery;
                 self.acknowledged_before(psn.next());
                 self.progress(now, env, context);
-                self.learn(before, psn);
+                self.learn(now, before, psn);
             }
             Syndrome::RnrNak(code) => {
                 self.acknowledged_before(psn);
@@ -392,7 +392,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
 
     /// After a packet was sent again by itself, what the acknowledgement says of the peer: one that
     /// names just that packet has dropped what came behind it, one that names more has kept it.
-    fn learn(&mut self, before: Recovery, acknowledged: Psn) {
+    fn learn(&mut self, now: Instant, before: Recovery, acknowledged: Psn) {
         let Some(head) = before.tried else {
             return;
         };
@@ -409,8 +409,11 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             }
             return;
         }
-        // After a probe this may just be a late answer: go on carefully. What comes next was
-        // perhaps lost, and the refusal that named it as well.
+        if !self.retry.may_answer_probe(now) {
+            // A late answer to the first try: nothing was lost.
+            return;
+        }
+        // What comes next was perhaps lost, and the refusal that named it as well.
         self.recovery.singles = before.singles.saturating_add(u32::from(filled));
         if self.recovery.singles >= 2 && self.cursor.psn == self.high {
             self.rewind();
@@ -467,7 +470,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                         self.recovery.partly = false;
                     }
                     context.observe(env, Observation::Probe(una));
-                    self.retry.probed();
+                    self.retry.probed(now);
                     self.retry.forget_timed_if(una);
                     self.recovery.tried = Some(una);
                     self.recovery.missing = false;

@@ -37,11 +37,16 @@ struct RoundTrip {
     mean8: u64,
     /// Four times the deviation, nanoseconds.
     deviation4: u64,
+    /// The shortest one, nanoseconds; 0 before the first sample.
+    shortest: u64,
 }
 
 impl RoundTrip {
     fn sample(&mut self, span: Span) {
         let sample = span.as_nanos().max(1);
+        if self.shortest == 0 || sample < self.shortest {
+            self.shortest = sample;
+        }
         if self.mean8 == 0 {
             self.mean8 = sample.saturating_mul(8);
             self.deviation4 = sample.saturating_mul(2);
@@ -88,6 +93,8 @@ pub(super) struct Retry {
     /// A packet that asked for an acknowledgement and when it went out, until it is acknowledged.
     timed: Option<(Psn, Instant)>,
     probes: u32,
+    /// When the last probe went out.
+    probed: Instant,
     retries: u8,
     rnr_retries: u8,
     ack: Option<Instant>,
@@ -208,8 +215,16 @@ impl Retry {
     }
 
     /// Counts a probe that goes out.
-    pub(super) fn probed(&mut self) {
+    pub(super) fn probed(&mut self, now: Instant) {
         self.probes = self.probes.saturating_add(1);
+        self.probed = now;
+    }
+
+    /// Whether an answer that comes now can be one to the last probe, and not just a late one: no
+    /// answer has ever come sooner.
+    pub(super) fn may_answer_probe(&self, now: Instant) -> bool {
+        let shortest = self.round_trip.shortest;
+        shortest != 0 && now.since(self.probed).as_nanos() >= shortest
     }
 
     /// Starts what is not running, since a packet went out that needs an answer.
@@ -301,7 +316,7 @@ mod tests {
         while let Some(span) = retry.probe_span(&attributes, Span::from_micros(500)) {
             assert!(span > last);
             last = span;
-            retry.probed();
+            retry.probed(Instant::default());
         }
         assert!((5..=8).contains(&retry.probes), "{}", retry.probes);
     }
