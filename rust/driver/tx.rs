@@ -11,6 +11,7 @@ use crate::{
     },
     link::Link, //
 };
+use kernel::prelude::*;
 use kernel_ext::{
     crc32::crc32_le,
     net::{
@@ -48,7 +49,8 @@ impl Crc32 for KernelCrc {
     }
 }
 
-/// Sends a packet whose data `fill` writes. A packet that cannot be sent is lost like any other.
+/// Sends a packet whose data `fill` writes. False if this host had no room for it: there is no use
+/// in sending more at once.
 ///
 /// # Errors
 ///
@@ -59,14 +61,13 @@ pub(crate) fn send(
     ip_id: u16,
     packet: &Packet,
     fill: impl FnOnce(&mut [u8]) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+) -> Result<bool, Fault> {
     let Ok(length) = u16::try_from(packet.wire_bytes()) else {
-        return Ok(());
+        return Ok(true);
     };
     let Ok(mut buffer) = TxBuffer::new(usize::from(length)) else {
         link.counters.send_dropped.increment();
-        // The data has to be looked at all the same: a fault is the request's, not the packet's.
-        return Ok(());
+        return Ok(false);
     };
     let udp = UdpHeader {
         source_port: path.source_port,
@@ -77,11 +78,12 @@ pub(crate) fn send(
     let udp = udp.to_bytes(udp_length);
     let data = buffer.data();
     if write(packet, data, fill)?.is_none() {
-        return Ok(());
+        return Ok(true);
     }
     let Ok(route) = path.route(link) else {
+        // Whether there is a way will show when it is sent again.
         link.counters.send_dropped.increment();
-        return Ok(());
+        return Ok(true);
     };
     let address = &path.address;
     let sent = match address.network {
@@ -126,7 +128,7 @@ pub(crate) fn send(
         }
         Ok(Sent::Dropped(_)) | Err(_) => link.counters.send_dropped.increment(),
     }
-    Ok(())
+    Ok(!matches!(sent, Ok(Sent::Dropped(e)) if e == ENOBUFS))
 }
 
 /// One header behind the other.

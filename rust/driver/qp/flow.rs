@@ -124,9 +124,15 @@ impl Side {
         };
         let id = self.ip_id;
         self.ip_id = id.wrapping_add(1);
-        tx::send(&self.link, &path, id, &transmit.packet, |to| {
+        let sent = tx::send(&self.link, &path, id, &transmit.packet, |to| {
             self.fill(transmit.payload, to)
-        })
+        })?;
+        // What has data can be taken back; the rest is lost.
+        if sent || transmit.payload == Payload::None {
+            Ok(())
+        } else {
+            Err(Fault::Busy)
+        }
     }
 
     /// Reports the end of a send request.
