@@ -81,7 +81,7 @@ impl Config {
             qpn,
             port_mtu: Mtu::B4096,
             shared_receive: false,
-            window: 256,
+            window: 128,
             early_limit: 256,
             min_probe: Span::from_micros(100),
             migrated: true,

@@ -233,7 +233,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
     }
 
     /// The slot under way to which a number belongs, and which of its packets it is.
-    fn find(&self, psn: Psn) -> Option<(u32, u32)> {
+    pub(super) fn find(&self, psn: Psn) -> Option<(u32, u32)> {
         let mut count = self.una_slot;
         let mut number = psn.count_since(self.una).saturating_add(self.una_done);
         while count != self.fresh {

@@ -207,7 +207,8 @@ impl<S: Storage> Engine<S> {
         self.settle(env);
     }
 
-    /// The payload of a packet that [`Self::poll_transmit`] or [`Self::poll_burst`] has just given
+    /// A packet could not be sent, since this host has no room for it now ([`Fault::Busy`]), or the
+    /// payload of a packet that [`Self::poll_transmit`] or [`Self::poll_burst`] has just given
     /// cannot be had. It was not sent, nor any behind it.
     pub fn payload_fault<E: Env>(
         &mut self,
@@ -218,7 +219,13 @@ impl<S: Storage> Engine<S> {
     ) {
         let psn = transmit.packet.psn;
         match transmit.payload {
-            Payload::None => {}
+            Payload::None => match transmit.packet.op {
+                Op::Acknowledge(aeth) => self.responder.not_sent(now, aeth.syndrome, psn),
+                op if op.is_request() => self.requester.not_sent(now, psn),
+                _ => {
+                    self.responder.payload_fault(now, psn, Fault::Busy);
+                }
+            },
             Payload::Remote { .. } => self.responder.payload_fault(now, psn, fault),
             Payload::Local { slot, offset } => {
                 let number = offset >> self.context.attributes.path_mtu.shift();

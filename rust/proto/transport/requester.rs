@@ -38,7 +38,7 @@ use super::{
         SlotIndex,
         Transmit, //
     },
-    PostError,
+    PostError, BUSY_PAUSE,
 };
 use crate::types::{
     Instant,
@@ -728,6 +728,16 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             self.start_at(psn);
             self.done_count = self.sent_count;
         }
+    }
+
+    /// A packet without data could not be sent for now.
+    pub(super) fn not_sent(&mut self, now: Instant, psn: Psn) {
+        if let Some((slot, sent)) = self.find(psn) {
+            self.cursor = Cursor { slot, sent, psn };
+            self.retry.forget_timed();
+            self.quiet = self.quiet.max(1);
+        }
+        self.busy_until = Some(now.after(BUSY_PAUSE));
     }
 
     /// A request cannot be done; it fails once all before it are complete.

@@ -140,7 +140,9 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
             Op::AtomicWrite(_) => {
                 self.resources.repeat(packet.psn, false);
             }
-            _ => self.reply.again(),
+            _ if packet.ack_req => self.reply.again(),
+            // Nobody waits for it.
+            _ => {}
         }
     }
 

@@ -123,6 +123,19 @@ impl<R: DerefMut<Target = [Resource]>> Responder<R> {
         Some(Burst::new(transmit, 1))
     }
 
+    /// An acknowledgement could not be sent for now.
+    pub(in crate::transport) fn not_sent(&mut self, now: Instant, syndrome: Syndrome, psn: Psn) {
+        self.busy_until = Some(now.after(BUSY_PAUSE));
+        if self.reply == Reply::None {
+            self.reply = match syndrome {
+                Syndrome::Nak(NakCode::SequenceError) => Reply::Sequence,
+                Syndrome::Nak(code) => Reply::Refuse(code, psn),
+                Syndrome::RnrNak(_) => Reply::NotReady,
+                Syndrome::Ack(_) | Syndrome::Reserved(_) => Reply::Acknowledge,
+            };
+        }
+    }
+
     /// The memory of an answer cannot be read.
     pub(in crate::transport) fn payload_fault(&mut self, now: Instant, psn: Psn, fault: Fault) {
         let Some(code) = fault.nak() else {
