@@ -71,6 +71,8 @@ counters! {
     rcvd_no_qp = c"rcvd_no_qp";
     /// Of those, packets with a wrong ICRC: dropped.
     rcvd_bad_icrc = c"rcvd_bad_icrc";
+    /// Of those, packets to a connection that are not its peer's: dropped.
+    rcvd_bad_address = c"rcvd_bad_address";
     /// Packets sent.
     sent_pkts = c"sent_pkts";
     /// Bytes of their UDP payload.

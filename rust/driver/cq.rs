@@ -63,6 +63,8 @@ pub(crate) enum Added {
     Notify,
     /// There was no room: the queue and who uses it have failed.
     Overrun,
+    /// As above, and the queue's user was told before.
+    Lost,
 }
 
 impl Cq {
@@ -106,10 +108,12 @@ impl Cq {
     /// Adds a completion. Context: process or softirq.
     pub(crate) fn add(&self, cqe: &Cqe, solicited: bool) -> Added {
         let mut inner = self.inner.lock();
+        if inner.overrun {
+            return Added::Lost;
+        }
         if !inner.ring.push(&cqe.to_bytes()) {
-            let news = !inner.overrun;
             inner.overrun = true;
-            return if news { Added::Overrun } else { Added::Quietly };
+            return Added::Overrun;
         }
         let wanted = match inner.armed {
             Armed::No => false,

@@ -83,6 +83,8 @@ struct AllWork(Arc<State>);
 
 impl Drop for AllWork {
     fn drop(&mut self) {
+        // Queue pairs first: what they hold may be the last that keeps a link.
+        self.0.traffic.drain();
         self.0.queue.drain();
     }
 }

@@ -153,6 +153,8 @@ struct Side {
     current: Option<Current>,
     current_list: KVVec<Sge>,
     held: KVVec<Option<Held>>,
+    /// Some are held, or were when last looked at.
+    holding: bool,
     /// The connection's.
     path: Option<Arc<Path>>,
     /// The next IPv4 identification.
@@ -164,6 +166,8 @@ struct Side {
 struct Inner {
     engine: Engine<KernelMemory>,
     side: Side,
+    /// The process has posted more than the engine had room for.
+    starved: bool,
     /// The queue pair is being destroyed: nothing starts any more.
     dead: bool,
 }
@@ -202,6 +206,10 @@ impl Notices {
     const RECV_CQ_OVERRUN: u32 = 1 << 19;
     /// Work is left over.
     const MORE: u32 = 1 << 20;
+    /// The queue pair failed for what the driver did.
+    const FATAL: u32 = 1 << 21;
+    /// Completions were lost, the queue having run over before.
+    const LOST: u32 = 1 << 22;
 
     const EVENTS: [(Event, QpEvent); 5] = [
         (
@@ -222,7 +230,8 @@ impl Notices {
         match added {
             Added::Quietly => {}
             Added::Notify => self.add(Self::SEND_CQ),
-            Added::Overrun => self.add(Self::SEND_CQ_OVERRUN),
+            Added::Overrun => self.add(Self::SEND_CQ_OVERRUN | Self::LOST),
+            Added::Lost => self.add(Self::LOST),
         }
     }
 
@@ -230,7 +239,8 @@ impl Notices {
         match added {
             Added::Quietly => {}
             Added::Notify => self.add(Self::RECV_CQ),
-            Added::Overrun => self.add(Self::RECV_CQ_OVERRUN),
+            Added::Overrun => self.add(Self::RECV_CQ_OVERRUN | Self::LOST),
+            Added::Lost => self.add(Self::LOST),
         }
     }
 
@@ -247,8 +257,8 @@ impl Notices {
         self.add(Self::MORE);
     }
 
-    fn overran(self) -> bool {
-        self.0 & (Self::SEND_CQ_OVERRUN | Self::RECV_CQ_OVERRUN) != 0
+    fn lost(self) -> bool {
+        self.0 & Self::LOST != 0
     }
 
     fn take(&mut self) -> Self {
@@ -265,6 +275,9 @@ impl Qp {
         }
         if has(Notices::RECV_CQ_OVERRUN) {
             self.recv_cq.overrun();
+        }
+        if has(Notices::FATAL) {
+            self.events.raise(QpEvent::Fatal);
         }
         if has(Notices::SEND_CQ) {
             self.send_cq.notify();

@@ -87,6 +87,10 @@ impl Receiver for PortTable {
         counters
             .rcvd_bytes
             .add(skb.len().saturating_sub(offset) as u64);
+        if skb.make_linear().is_err() {
+            // As good as lost.
+            return;
+        }
         let Some(packet) = qp::parse(&skb, offset) else {
             counters.rcvd_malformed.increment();
             return;
@@ -96,10 +100,6 @@ impl Receiver for PortTable {
             counters.rcvd_no_qp.increment();
             return;
         };
-        if skb.make_linear().is_err() {
-            // As good as lost.
-            return;
-        }
         if has_good_icrc(&skb, offset) != Some(true) {
             counters.rcvd_bad_icrc.increment();
             return;

@@ -92,7 +92,7 @@ pub(crate) fn send(
                 tos: address.traffic_class,
                 id: ip_id,
                 dont_fragment: true,
-                ttl: address.hop_limit,
+                ttl: hops(address.hop_limit),
                 source: v4(&address.sgid),
                 destination: v4(&address.dgid),
             };
@@ -108,7 +108,7 @@ pub(crate) fn send(
             let header = Ipv6Header {
                 traffic_class: address.traffic_class,
                 flow_label: FlowLabel::from_low_bits(path.flow_label),
-                hop_limit: address.hop_limit,
+                hop_limit: hops(address.hop_limit),
                 source: address.sgid,
                 destination: address.dgid,
             };
@@ -129,6 +129,14 @@ pub(crate) fn send(
         Ok(Sent::Dropped(_)) | Err(_) => link.counters.send_dropped.increment(),
     }
     Ok(!matches!(sent, Ok(Sent::Dropped(e)) if e == ENOBUFS))
+}
+
+/// A hop limit with which a packet gets anywhere.
+const fn hops(asked: u8) -> u8 {
+    match asked {
+        0 => 64,
+        hops => hops,
+    }
 }
 
 /// One header behind the other.

@@ -3,7 +3,6 @@
 //! How a queue pair comes and goes.
 
 use super::{
-    Gather,
     Inner,
     KernelMemory,
     Note,
@@ -126,6 +125,7 @@ impl Side {
             current: None,
             current_list: filled(Sge::default(), caps.max_recv_sge.max(1) as usize)?,
             held: KVVec::new(),
+            holding: false,
             path: None,
             ip_id: 1,
             notices: Notices::default(),
@@ -134,15 +134,22 @@ impl Side {
         })
     }
 
+    /// Forgets where packets go: routes keep a namespace from ending.
+    fn forget_paths(&mut self) {
+        self.path = None;
+        self.notes.iter_mut().for_each(|note| note.path = None);
+    }
+
     /// Forgets what was posted (RESET).
     pub(super) fn forget(&mut self) {
         self.send_ring.discard();
         self.recv_ring.discard();
         self.current = None;
         self.held.iter_mut().for_each(|held| *held = None);
+        self.path = None;
         self.notes
             .iter_mut()
-            .for_each(|note| note.gather = Gather::List(0));
+            .for_each(|note| *note = Note::default());
     }
 }
 
@@ -223,7 +230,7 @@ impl Qp {
                         all_signalled: side.queue.all_signalled,
                     },
                     inner <- new_spinlock_bh!(
-                        Inner { engine, side, dead: false },
+                        Inner { engine, side, starved: false, dead: false },
                         "oxe::Qp::inner"
                     ),
                     untold: Atomic::new(0),
@@ -253,7 +260,7 @@ impl Qp {
             let mut inner = self.inner.lock();
             inner.dead = true;
             inner.side.held.iter_mut().for_each(|held| *held = None);
-            inner.side.path = None;
+            inner.side.forget_paths();
             let side = &mut inner.side;
             mappings = [side.send_ring.take_mapping(), side.recv_ring.take_mapping()];
         }

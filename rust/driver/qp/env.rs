@@ -139,7 +139,7 @@ impl Env for Port<'_> {
             return Taken::Empty;
         };
         let element = RecvElement::parse(raw);
-        let (mut count, taken) = match &element.buffers {
+        let (mut count, mut taken) = match &element.buffers {
             Ok(buffers) => {
                 let mut count = 0;
                 for (place, sge) in side.current_list.iter_mut().zip(buffers.sges.clone()) {
@@ -157,7 +157,7 @@ impl Env for Port<'_> {
             .is_ok_and(|buffers| buffers.sges.len() > count)
         {
             // More than the queue pair was made for.
-            count = 0;
+            (count, taken) = (0, Taken::Faulty(WcStatus::LocalQpOperation));
         }
         side.current = Some(Current {
             wr_id: element.wr_id,

@@ -47,6 +47,12 @@ use oxe_uabi::{
 /// Packets that are sent in one go; then others have their turn.
 const BUDGET: u32 = 64;
 
+/// Completions that are reported in one go.
+const COMPLETIONS: u32 = 256;
+
+/// How often a failed queue pair looks for receive requests to flush: nobody rings for those, in ns.
+const FLUSH_PAUSE: u64 = 50_000_000;
+
 impl Side {
     /// A slot's part of the gather lists.
     pub(super) fn list(&self, slot: SlotIndex) -> &[Sge] {
@@ -127,8 +133,7 @@ impl Side {
         let sent = tx::send(&self.link, &path, id, &transmit.packet, |to| {
             self.fill(transmit.payload, to)
         })?;
-        // What has data can be taken back; the rest is lost.
-        if sent || transmit.payload == Payload::None {
+        if sent {
             Ok(())
         } else {
             Err(Fault::Busy)
@@ -153,11 +158,12 @@ impl Side {
         self.notices.sent(added);
     }
 
-    /// Ends every receive request that is queued: the queue pair failed.
-    pub(super) fn flush_receives(&mut self) {
-        for _ in 0..=self.recv_ring.capacity() {
+    /// Ends receive requests that are queued, `most` at most: the queue pair failed. True if there
+    /// may be more.
+    fn flush_receives(&mut self, most: u32) -> bool {
+        for _ in 0..most {
             let Some(raw) = self.recv_ring.peek() else {
-                return;
+                return false;
             };
             let wr_id = RecvElement::parse(raw).wr_id;
             self.recv_ring.take();
@@ -165,6 +171,7 @@ impl Side {
             let added = self.recv_cq.add(&cqe, true);
             self.notices.received(added);
         }
+        true
     }
 }
 
@@ -214,29 +221,38 @@ impl Inner {
                 }
             }
         }
-        while let Some(completion) = self.engine.poll_completion() {
+        let mut completions = COMPLETIONS;
+        while completions != 0 {
+            let Some(completion) = self.engine.poll_completion() else {
+                break;
+            };
             self.side.complete(completion);
+            completions = completions.wrapping_sub(1);
         }
+        more |= completions == 0;
         while let Some(event) = self.engine.poll_event() {
             if event != Event::Failed {
                 self.side.notices.event(event);
             }
         }
         if self.engine.state() == State::Err {
-            self.side.flush_receives();
+            more |= self.side.flush_receives(COMPLETIONS);
         }
-        if !self.engine.holds_early() {
+        if self.side.holding && !self.engine.holds_early() {
+            self.side.holding = false;
             self.side.held.iter_mut().for_each(|held| *held = None);
         }
-        if self.side.notices.overran() {
+        if self.side.notices.lost() && self.engine.state() != State::Err {
             let mut port = Port {
                 side: &mut self.side,
                 packet: None,
             };
             self.engine.abort(&mut port);
+            self.side.notices.add(Notices::FATAL);
             more = true;
         }
-        more
+        // What the process has posted may have had to wait for room.
+        more || (self.starved && self.has_room())
     }
 }
 
@@ -260,6 +276,9 @@ impl Qp {
     pub(super) fn arm(this: ArcBorrow<'_, Self>, inner: &Inner) {
         match inner.engine.next_timeout() {
             Some(at) => this.timer.arm(this, at.as_nanos()),
+            None if inner.engine.state() == State::Err => {
+                this.timer.arm(this, now().saturating_add(FLUSH_PAUSE));
+            }
             None => this.timer.cancel(),
         }
     }

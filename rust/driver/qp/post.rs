@@ -27,13 +27,19 @@ use oxe_uabi::send::{
 const BUDGET: u32 = 256;
 
 impl Inner {
+    /// Whether the engine can take a request.
+    pub(super) fn has_room(&self) -> bool {
+        self.engine.send_queue_len() < self.engine.send_queue_capacity()
+    }
+
     /// Takes over what is in the send queue, as far as there is room. True if some is left.
     pub(super) fn take_posts(&mut self) -> bool {
         if !self.engine.state().may_post_send() {
             return false;
         }
         for _ in 0..BUDGET {
-            if self.engine.send_queue_len() >= self.engine.send_queue_capacity() {
+            self.starved = !self.has_room();
+            if self.starved {
                 return false;
             }
             if !self.take_post() {
@@ -81,7 +87,7 @@ impl Inner {
                                 to.copy_from_slice(bytes);
                             }
                         }
-                        Gather::Inline(bytes.len() as u32)
+                        Gather::Inline(bytes.len().min(side.inline_stride) as u32)
                     }
                 };
                 if let Detail::Datagram(Destination::Handle(number)) = request.detail {
@@ -112,6 +118,10 @@ impl Qp {
             return Err(EINVAL);
         }
         let now = clock();
+        if inner.side.datagram {
+            let mtu = this.link.active_mtu();
+            inner.engine.set_port_mtu(mtu);
+        }
         let mut more = inner.take_posts();
         more |= inner.flow(now);
         Self::arm(this, &inner);

@@ -10,11 +10,15 @@ use super::{
     Data,
     Held,
     Inner,
-    Qp, //
+    Qp,
+    Side, //
 };
 use crate::link::Link;
 use kernel::sync::ArcBorrow;
-use kernel_ext::net::SkBuff;
+use kernel_ext::{
+    net::SkBuff,
+    rdma::Network, //
+};
 use oxe_proto::{
     transport::Verdict,
     types::Instant,
@@ -31,6 +35,27 @@ pub(crate) fn parse(skb: &SkBuff, offset: usize) -> Option<Packet> {
     let head = head.get_mut(..bytes.min(MAX_HEADER_BYTES))?;
     skb.copy_bits(offset, head).ok()?;
     Packet::parse(head, bytes).ok()
+}
+
+impl Side {
+    /// Whether a packet comes from where a connection's packets go to, and to where they go from.
+    fn is_from_peer(&self, skb: &SkBuff) -> bool {
+        if self.datagram {
+            return true;
+        }
+        let Some(path) = &self.path else {
+            return false;
+        };
+        let (here, there) = (&path.address.sgid, &path.address.dgid);
+        match path.address.network {
+            Network::V4 => skb.network_header_v4().is_some_and(|header| {
+                header.get(12..16) == there.get(12..) && header.get(16..) == here.get(12..)
+            }),
+            Network::V6 => skb.network_header_v6().is_some_and(|header| {
+                header.get(8..24) == Some(there) && header.get(24..) == Some(here)
+            }),
+        }
+    }
 }
 
 impl Inner {
@@ -50,14 +75,21 @@ impl Inner {
             let verdict = self.engine.handle_packet(now, &packet, data, &mut port);
             if let Verdict::Hold(index) = verdict {
                 match self.side.held.get_mut(usize::from(index.0)) {
-                    Some(place) => *place = Some(held),
+                    Some(place) => {
+                        *place = Some(held);
+                        self.side.holding = true;
+                    }
                     None => self.engine.early_lost(index),
                 }
             }
             while let Some(index) = self.engine.poll_early() {
                 let place = self.side.held.get_mut(usize::from(index.0));
-                if let Some(held) = place.and_then(Option::take) {
-                    next = parse(&held.skb, held.offset).map(|packet| (packet, held));
+                let held = place.and_then(Option::take);
+                next = held.and_then(|held| {
+                    let packet = parse(&held.skb, held.offset)?;
+                    Some((packet, held))
+                });
+                if next.is_some() {
                     break;
                 }
             }
@@ -75,6 +107,10 @@ impl Qp {
     pub(crate) fn receive(this: ArcBorrow<'_, Self>, packet: &Packet, skb: SkBuff, offset: usize) {
         let mut inner = this.inner.lock();
         if inner.dead {
+            return;
+        }
+        if !inner.side.is_from_peer(&skb) {
+            this.link.counters.rcvd_bad_address.increment();
             return;
         }
         let now = clock();
