@@ -50,7 +50,7 @@ const BUDGET: u32 = 64;
 /// Completions that are reported in one go.
 const COMPLETIONS: u32 = 256;
 
-/// How often a failed queue pair looks for receive requests to flush, in ns: nobody rings for those.
+/// How often a failed queue pair looks for receive requests to flush, in ns: nobody rings for it.
 const FLUSH_PAUSE: u64 = 50_000_000;
 
 impl Side {
