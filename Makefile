@@ -9,7 +9,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 # line reach sub-makes by themselves, the lab's build is told.
 build-args := $(foreach v,W CLIPPY V,$(if $($(v)),$(v)=$($(v))))
 
-.PHONY: modules install module demo check check-full fuzz soak bench shell fmt clean distclean help
+.PHONY: modules install module demo check check-full check-traffic fuzz soak bench shell fmt clean distclean help
 
 modules:	## build oxe.ko for KDIR (default: the running kernel)
 	@scripts/check-kdir $(KDIR)
@@ -41,6 +41,9 @@ fuzz:		## fuzz the protocol, FUZZ_SECONDS (60) for each target
 bench:		## what the protocol's hot paths cost on this host, in time and instructions
 	scripts/cargo bench --profile kernel -p oxe_bench --benches
 	scripts/instructions
+
+check-traffic:	## stock programs that move data, losses, teardown under traffic
+	scripts/check guest-traffic
 
 shell:		## a shell in a guest with the module
 	qemu/run --shell

@@ -34,6 +34,17 @@ struct net *oxe_helper_dev_net(const struct net_device *dev)
 	return dev_net(dev);
 }
 
+/* A reference; NULL if the namespace is ending. */
+struct net *oxe_helper_dev_get_net(const struct net_device *dev)
+{
+	struct net *net;
+
+	rcu_read_lock();
+	net = maybe_get_net(dev_net_rcu(dev));
+	rcu_read_unlock();
+	return net;
+}
+
 int oxe_helper_dev_ifindex(const struct net_device *dev)
 {
 	return READ_ONCE(dev->ifindex);
@@ -99,6 +110,16 @@ struct net_device *oxe_helper_vlan_lower_dev(struct net_device *dev)
 		return vlan_dev_priv(dev)->real_dev;
 #endif
 	return NULL;
+}
+
+/* The VLAN identifier of a VLAN device; -1 for any other. */
+int oxe_helper_vlan_id(struct net_device *dev)
+{
+#if IS_ENABLED(CONFIG_VLAN_8021Q)
+	if (is_vlan_dev(dev))
+		return vlan_dev_vlan_id(dev);
+#endif
+	return -1;
 }
 
 struct net_device *oxe_helper_notifier_info_to_dev(void *info)

@@ -1,9 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Shims over linux/xarray.h and linux/workqueue.h. */
+/* Shims over linux/spinlock.h, linux/hrtimer.h, linux/xarray.h and linux/workqueue.h. */
+#include <linux/hrtimer.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "helpers.h"
+
+void oxe_helper_spin_lock_bh(spinlock_t *lock)
+{
+	spin_lock_bh(lock);
+}
+
+void oxe_helper_spin_unlock_bh(spinlock_t *lock)
+{
+	spin_unlock_bh(lock);
+}
+
+bool oxe_helper_spin_trylock_bh(spinlock_t *lock)
+{
+	return spin_trylock_bh(lock);
+}
+
+bool oxe_helper_hrtimer_is_queued(struct hrtimer *timer)
+{
+	return hrtimer_is_queued(timer);
+}
 
 void oxe_helper_xa_init(struct xarray *xa)
 {
@@ -28,7 +50,13 @@ void *oxe_helper_xa_first(struct xarray *xa, unsigned long *index)
 	return xa_find(xa, index, ULONG_MAX, XA_PRESENT);
 }
 
-struct workqueue_struct *oxe_helper_alloc_unbound_workqueue(const char *name)
+/* The first entry at or after @index, which becomes its index; NULL if there is none. */
+void *oxe_helper_xa_find(struct xarray *xa, unsigned long *index)
 {
-	return alloc_workqueue("%s", WQ_UNBOUND, 0, name);
+	return xa_find(xa, index, ULONG_MAX, XA_PRESENT);
+}
+
+struct workqueue_struct *oxe_helper_alloc_workqueue(const char *name, unsigned int flags)
+{
+	return alloc_workqueue("%s", flags, 0, name);
 }

@@ -69,6 +69,34 @@ counters! {
     rcvd_malformed = c"rcvd_malformed";
     /// Of those, packets for a queue pair that does not exist: dropped.
     rcvd_no_qp = c"rcvd_no_qp";
+    /// Of those, packets with a wrong ICRC: dropped.
+    rcvd_bad_icrc = c"rcvd_bad_icrc";
+    /// Of those, packets to a connection that are not its peer's: dropped.
+    rcvd_bad_address = c"rcvd_bad_address";
+    /// Packets sent.
+    sent_pkts = c"sent_pkts";
+    /// Bytes of their UDP payload.
+    sent_bytes = c"sent_bytes";
+    /// Packets that this host could not send: lost.
+    send_dropped = c"send_dropped";
+    /// Requests that were served before.
+    duplicate_request = c"duplicate_request";
+    /// Requests ahead of a missing one.
+    out_of_seq_request = c"out_of_seq_request";
+    /// Answers that the receiver was not ready, received and sent.
+    rcvd_rnr_err = c"rcvd_rnr_err";
+    /// See above.
+    send_rnr_err = c"send_rnr_err";
+    /// Answers that packets were missing.
+    rcvd_seq_err = c"rcvd_seq_err";
+    /// Requests that failed after all retries.
+    retry_exceeded_err = c"retry_exceeded_err";
+    /// Requests that failed after all receiver-not-ready retries.
+    retry_rnr_exceeded_err = c"retry_rnr_exceeded_err";
+    /// Times that an answer was missed for too long.
+    completer_retry_err = c"completer_retry_err";
+    /// Request packets sent again.
+    retransmitted = c"retransmitted";
     /// Times that the port went down.
     link_downed = c"link_downed";
 }

@@ -29,6 +29,8 @@ use kernel_ext::{
     }, //
 };
 
+use oxe_proto::memory::PdId;
+
 /// The driver. Its devices' part is the [`Link`].
 pub(crate) struct OxeDevice;
 
@@ -37,16 +39,19 @@ pub(crate) struct Ucontext(Arc<Link>);
 
 impl Drop for Ucontext {
     fn drop(&mut self) {
-        self.0.ucontexts.give_back();
+        self.0.objects.ucontexts.give_back();
     }
 }
 
 /// A protection domain: no state, its identity is what counts.
-pub(crate) struct Pd(Arc<Link>);
+pub(crate) struct Pd {
+    pub(crate) link: Arc<Link>,
+    pub(crate) id: PdId,
+}
 
 impl Drop for Pd {
     fn drop(&mut self) {
-        self.0.pds.give_back();
+        self.link.objects.pds.give_back();
     }
 }
 
@@ -101,14 +106,17 @@ impl Driver for OxeDevice {
 
     fn alloc_ucontext(dev: &Device<Self>) -> Result<Ucontext> {
         let link = dev.data();
-        link.ucontexts.take()?;
+        link.objects.ucontexts.take()?;
         Ok(Ucontext(link.clone()))
     }
 
     fn alloc_pd(dev: &Device<Self>) -> Result<Pd> {
         let link = dev.data();
-        link.pds.take()?;
-        Ok(Pd(link.clone()))
+        link.objects.pds.take()?;
+        Ok(Pd {
+            id: PdId(link.objects.next_id()),
+            link: link.clone(),
+        })
     }
 
     fn released(link: Arc<Link>) {

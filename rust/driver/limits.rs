@@ -11,6 +11,24 @@ use kernel_ext::rdma::{
 pub(crate) const MAX_UCONTEXT: u32 = 1 << 20;
 /// Protection domains.
 pub(crate) const MAX_PD: u32 = 1 << 20;
+/// Completion queues.
+pub(crate) const MAX_CQ: u32 = 1 << 20;
+/// Entries of a completion queue.
+pub(crate) const MAX_CQE: u32 = (1 << 20) - 1;
+/// Queue pairs.
+pub(crate) const MAX_QP: u32 = 1 << 20;
+/// Work requests in a queue.
+pub(crate) const MAX_QP_WR: u32 = 1 << 20;
+/// Pieces of memory of a work request.
+pub(crate) const MAX_SGE: u32 = 32;
+/// Bytes of data in a work request itself.
+pub(crate) const MAX_INLINE: u32 = 512;
+/// Memory regions.
+pub(crate) const MAX_MR: u32 = 1 << 20;
+/// Address handles.
+pub(crate) const MAX_AH: u32 = 1 << 20;
+/// READs and atomics under way, of a queue pair in each direction.
+pub(crate) const MAX_RD_ATOMIC: u8 = 128;
 /// Longest message, in bytes.
 pub(crate) const MAX_MESSAGE: u32 = 1 << 31;
 
@@ -31,17 +49,17 @@ pub(crate) fn device_attributes(guid: Guid) -> DeviceAttributes {
         // 4 KiB and every larger power of two.
         page_size_cap: !0xfff,
         mr_size: u64::MAX,
-        qp: 1 << 20,
-        qp_wr: 1 << 20,
-        send_sge: 32,
-        recv_sge: 32,
-        sge_rd: 32,
-        cq: 1 << 20,
-        cqe: (1 << 20) - 1,
-        mr: 1 << 20,
+        qp: MAX_QP,
+        qp_wr: MAX_QP_WR,
+        send_sge: MAX_SGE,
+        recv_sge: MAX_SGE,
+        sge_rd: MAX_SGE,
+        cq: MAX_CQ,
+        cqe: MAX_CQE,
+        mr: MAX_MR,
         mw: 1 << 20,
         pd: MAX_PD,
-        ah: 1 << 20,
+        ah: MAX_AH,
         srq: 1 << 20,
         srq_wr: 1 << 20,
         srq_sge: 32,

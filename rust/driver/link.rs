@@ -19,12 +19,16 @@
 use crate::{
     counters::Counters,
     device::OxeDevice,
-    limits,
     namespace::{
         Attachment,
         Namespace, //
     },
-    quota::Quota,
+    numbers::Numbers,
+    objects::Objects,
+    qp::{
+        to_mtu,
+        Qp, //
+    },
     state::{
         State,
         STATE, //
@@ -67,16 +71,23 @@ use kernel_ext::{
         Registration,
         Unregistered, //
     }, //
+    sync::{
+        new_spinlock_bh,
+        SpinLockBh, //
+    },
 };
-use oxe_proto::wire::roce::UDP_PORT;
+use oxe_proto::{
+    types::Mtu,
+    wire::roce::UDP_PORT, //
+};
 
 /// See the module's description.
 #[pin_data]
 pub(crate) struct Link {
     state: Arc<State>,
-    /// The network device until it goes. Context: process.
+    /// The network device until it goes.
     #[pin]
-    netdev: SpinLock<Option<ARef<NetDevice>>>,
+    netdev: SpinLockBh<Option<ARef<NetDevice>>>,
     /// Its index in the namespace, by which received packets find the link.
     ifindex: usize,
     namespace: Arc<Namespace>,
@@ -92,8 +103,8 @@ pub(crate) struct Link {
     /// Whether the port was active when last looked at.
     active: AtomicFlag,
     pub(crate) counters: Counters,
-    pub(crate) ucontexts: Quota,
-    pub(crate) pds: Quota,
+    #[pin]
+    pub(crate) objects: Objects,
     /// Runs [`Link::take_down`].
     #[pin]
     work: Work<Link>,
@@ -171,7 +182,7 @@ impl Link {
         let active = PortState::of(netdev) == PortState::Active;
         let link = Arc::pin_init(
             pin_init!(Self {
-                netdev <- new_spinlock!(Some(netdev.into()), "oxe::Link::netdev"),
+                netdev <- new_spinlock_bh!(Some(netdev.into()), "oxe::Link::netdev"),
                 ifindex,
                 namespace,
                 attachment <- new_mutex!(Some(attachment), "oxe::Link::attachment"),
@@ -179,8 +190,7 @@ impl Link {
                 device <- new_spinlock!(None, "oxe::Link::device"),
                 active: AtomicFlag::new(active),
                 counters: Counters::new(),
-                ucontexts: Quota::new(limits::MAX_UCONTEXT),
-                pds: Quota::new(limits::MAX_PD),
+                objects <- Objects::new(),
                 work <- new_work!("oxe::Link::work"),
                 state,
             }),
@@ -221,7 +231,7 @@ impl Link {
         if !self.is_on(netdev) {
             return Err(ENODEV);
         }
-        let device = Unregistered::new(net, guid, c"oxe", self.clone())?;
+        let device = Unregistered::with_verbs(net, guid, c"oxe", self.clone())?;
         let registration = device.register(name).inspect_err(|&e| {
             if e == EEXIST {
                 pr_err!("{}: there is an RDMA device of that name\n", name);
@@ -259,7 +269,26 @@ impl Link {
             .is_some_and(|own| own.is(netdev))
     }
 
-    /// The network device, unless detached.
+    /// The queue pairs of all devices, by number.
+    pub(crate) fn qps(&self) -> &Numbers<Qp> {
+        &self.state.qps
+    }
+
+    /// Lets a queue pair's work item run. Context: process or softirq.
+    pub(crate) fn enqueue(&self, qp: Arc<Qp>) {
+        // If it is queued already, it sees what there is to do when it runs.
+        let _ = self.state.traffic.enqueue(qp);
+    }
+
+    /// The largest path MTU that fits through the network device.
+    pub(crate) fn active_mtu(&self) -> Mtu {
+        self.netdev()
+            .and_then(|netdev| kernel_ext::rdma::Mtu::of(&netdev))
+            .and_then(to_mtu)
+            .unwrap_or(Mtu::B256)
+    }
+
+    /// The network device, unless detached. Context: process or softirq.
     pub(crate) fn netdev(&self) -> Option<ARef<NetDevice>> {
         self.netdev.lock().clone()
     }

@@ -25,15 +25,24 @@ use kernel_ext::{
     sync::Published, //
 };
 
+mod ah;
 mod counters;
+mod cq;
 mod device;
 mod limits;
 mod link;
+mod mr;
 mod namespace;
 mod netdev_events;
+mod numbers;
+mod objects;
+mod qp;
 mod quota;
+mod ring;
 mod rx;
 mod state;
+mod tx;
+mod verbs;
 
 module! {
     type: Oxe,
@@ -74,6 +83,8 @@ struct AllWork(Arc<State>);
 
 impl Drop for AllWork {
     fn drop(&mut self) {
+        // Queue pairs first: what they hold may be the last that keeps a link.
+        self.0.traffic.drain();
         self.0.queue.drain();
     }
 }

@@ -4,7 +4,14 @@
 //!
 //! Context of all receiving: softirq, under RCU; no lock is taken.
 
-use crate::link::Link;
+use crate::{
+    link::Link,
+    qp::{
+        self,
+        Qp, //
+    },
+    tx::KernelCrc, //
+};
 use kernel::{
     prelude::*,
     sync::{
@@ -22,10 +29,7 @@ use kernel_ext::{
     },
     sync::IdTable, //
 };
-use oxe_proto::wire::{
-    packet::Packet,
-    roce::MAX_HEADER_BYTES, //
-};
+use oxe_proto::wire::icrc::Icrc;
 
 /// The links of a namespace, by interface index.
 #[pin_data]
@@ -73,26 +77,44 @@ impl PortTable {
 }
 
 impl Receiver for PortTable {
-    fn receive(&self, netdev: &NetDevice, skb: SkBuff, offset: usize) {
+    fn receive(&self, netdev: &NetDevice, mut skb: SkBuff, offset: usize) {
         let rcu = rcu::read_lock();
         let Some(link) = self.find(netdev, &rcu) else {
             return;
         };
-        let payload_bytes = skb.len().saturating_sub(offset);
-        link.counters.rcvd_pkts.increment();
-        link.counters.rcvd_bytes.add(payload_bytes as u64);
-
-        let mut head = [0; MAX_HEADER_BYTES];
-        let there = payload_bytes.min(MAX_HEADER_BYTES);
-        let head = head.get_mut(..there).unwrap_or_default();
-        let packet = match skb.copy_bits(offset, head) {
-            Ok(()) => Packet::parse(head, payload_bytes).ok(),
-            Err(_) => None,
-        };
-        match packet {
-            None => link.counters.rcvd_malformed.increment(),
-            // There are no queue pairs.
-            Some(_) => link.counters.rcvd_no_qp.increment(),
+        let counters = &link.counters;
+        counters.rcvd_pkts.increment();
+        counters
+            .rcvd_bytes
+            .add(skb.len().saturating_sub(offset) as u64);
+        if skb.make_linear().is_err() {
+            // As good as lost.
+            return;
         }
+        let Some(packet) = qp::parse(&skb, offset) else {
+            counters.rcvd_malformed.increment();
+            return;
+        };
+        let found = link.qps().get(packet.dest_qp.get(), &rcu);
+        let Some(qp) = found.filter(|qp| qp.is_of(&link)) else {
+            counters.rcvd_no_qp.increment();
+            return;
+        };
+        if has_good_icrc(&skb, offset) != Some(true) {
+            counters.rcvd_bad_icrc.increment();
+            return;
+        }
+        Qp::receive(qp, &packet, skb, offset);
     }
+}
+
+/// Whether a packet's ICRC is that of its bytes; nothing if it has not all headers.
+fn has_good_icrc(skb: &SkBuff, offset: usize) -> Option<bool> {
+    let udp = skb.udp_header()?;
+    let icrc = match skb.network_header_v4() {
+        Some(ip) => Icrc::<KernelCrc>::over_ipv4(&ip, &udp),
+        None => Icrc::<KernelCrc>::over_ipv6(&skb.network_header_v6()?, &udp),
+    };
+    let (body, carried) = skb.linear_payload(offset)?.split_last_chunk()?;
+    Some(icrc.headers(body).finish() == *carried)
 }

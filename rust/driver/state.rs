@@ -7,7 +7,9 @@
 
 use crate::{
     link::Link,
-    namespace::Namespaces, //
+    namespace::Namespaces,
+    numbers::Numbers,
+    qp::Qp, //
 };
 use kernel::{
     prelude::*,
@@ -27,11 +29,18 @@ use kernel_ext::{
         RtnlGuard, //
     },
     sync::Slot,
-    workqueue::OwnedQueue, //
+    workqueue::{
+        OwnedQueue,
+        Purpose, //
+    }, //
 };
 
 /// The state of the loaded module, for callbacks that have no other way to it.
 pub(crate) static STATE: Slot<State> = Slot::new();
+
+/// Numbers of queue pairs: the first ones have a meaning, the last means multicast.
+const FIRST_QP: u32 = 16;
+const LAST_QP: u32 = 0x00ff_fffe;
 
 /// How long the end of a namespace waits for the end of its links, in ms.
 const END_WAIT_MS: u32 = 5000;
@@ -48,19 +57,28 @@ pub(crate) struct State {
     /// The namespaces with links.
     #[pin]
     pub(crate) namespaces: Namespaces,
+    /// The queue pairs of all devices, by number: a packet that stays on this host needs no other
+    /// way to be told whose it is.
+    #[pin]
+    pub(crate) qps: Numbers<Qp>,
     /// Takes devices down.
     pub(crate) queue: OwnedQueue,
+    /// Runs queue pairs.
+    pub(crate) traffic: OwnedQueue,
 }
 
 impl State {
     pub(crate) fn new() -> Result<Arc<Self>> {
-        let queue = OwnedQueue::new(c"oxe")?;
+        let queue = OwnedQueue::new(c"oxe", Purpose::Administration)?;
+        let traffic = OwnedQueue::new(c"oxe_qp", Purpose::Traffic)?;
         Arc::pin_init(
             pin_init!(Self {
                 links <- new_mutex!(KVec::new(), "oxe::State::links"),
                 removed <- new_condvar!("oxe::State::removed"),
                 namespaces <- Namespaces::new(),
+                qps <- Numbers::new(FIRST_QP..=LAST_QP),
                 queue,
+                traffic,
             }),
             GFP_KERNEL,
         )

@@ -9,6 +9,7 @@
 
 pub(crate) use oxe_bindings as bindings;
 
+pub mod crc32;
 pub mod net;
 pub mod rdma;
 pub mod sync;

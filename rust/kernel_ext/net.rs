@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Network devices, namespaces, packets and UDP tunnels.
+//! Network devices, namespaces, routes, packets and UDP tunnels.
 
 mod namespace;
 mod netdev;
 mod notifier;
+mod route;
 mod rtnl;
 mod skbuff;
+mod transmit;
 mod udp_tunnel;
 
 pub use namespace::{
@@ -27,8 +29,19 @@ pub use notifier::{
     EventHandler,
     Notifier, //
 };
+pub use route::{
+    FlowV4,
+    FlowV6,
+    Route, //
+};
 pub use rtnl::RtnlGuard;
 pub use skbuff::SkBuff;
+pub use transmit::{
+    Sent,
+    TxBuffer,
+    V4_HEADER_BYTES,
+    V6_HEADER_BYTES, //
+};
 pub use udp_tunnel::{
     Family,
     Receiver,

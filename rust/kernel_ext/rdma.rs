@@ -2,11 +2,11 @@
 
 //! RDMA devices.
 //!
-//! A driver implements [`Driver`]; [`Unregistered`] makes a device of it and registers it with
-//! ib_core. From then on the device belongs to ib_core, which calls the trait's functions, and to
-//! nobody else: anyone may unregister it, at any time. The driver keeps a [`Registration`], by
-//! which it unregisters the device itself or waits for those who do; a [`Handle`] keeps the memory
-//! and nothing more.
+//! A driver implements [`Driver`], and [`Verbs`] to move data; [`Unregistered`] makes a device of
+//! it and registers it with ib_core. From then on the device belongs to ib_core, which calls the
+//! traits' functions, and to nobody else: anyone may unregister it, at any time. The driver keeps a
+//! [`Registration`], by which it unregisters the device itself or waits for those who do; a
+//! [`Handle`] keeps the memory and nothing more.
 //!
 //! | C | here |
 //! |---|---|
@@ -14,23 +14,44 @@
 //! | `get_device()` on it | [`Handle<T>`] |
 //! | `ib_register_device()`, `ib_unregister_device()` | [`Registration<T>`] |
 //! | `ib_device_try_get()` | [`Handle::with_registered`] |
-//! | `struct ib_device_ops` | [`Driver`] |
+//! | `struct ib_device_ops` | [`Driver`], [`Verbs`] |
 //! | `struct ib_ucontext`, `struct ib_pd` | [`Driver::Ucontext`], [`Driver::Pd`] |
+//! | `struct ib_cq`, `struct ib_qp` | [`Verbs::Cq`], [`Verbs::Qp`] |
+//! | `struct ib_mr`, `struct ib_ah` | [`Verbs::Mr`], [`Verbs::Ah`] |
+//! | `struct ib_udata` | [`User`] |
+//! | `vmalloc_user()`, `struct rdma_user_mmap_entry` | [`UserMemory`], [`Mapping`] |
+//! | `struct ib_umem` | [`Umem`] |
 //! | `struct rdma_link_ops` | [`link::LinkDriver`] |
 //! | `struct rdma_hw_stats` | [`stats::Counters`] |
 //!
 //! C header: [`include/rdma/ib_verbs.h`](srctree/include/rdma/ib_verbs.h)
 
+mod ah;
 mod attributes;
+mod cq;
 mod device;
 mod driver;
+mod mapping;
+mod mr;
 mod object;
 mod ops;
+mod qp;
+mod qp_attributes;
+mod umem;
 mod unsupported;
+mod upcall;
+mod user;
+mod user_memory;
+mod verbs;
 
 pub mod link;
 pub mod stats;
 
+pub use ah::{
+    AddressAttributes,
+    AhInit,
+    Network, //
+};
 pub use attributes::{
     DeviceAttributes,
     Guid,
@@ -38,6 +59,10 @@ pub use attributes::{
     PhysicalState,
     PortAttributes,
     PortState, //
+};
+pub use cq::{
+    CqInit,
+    CqNotifier, //
 };
 pub use device::{
     Device,
@@ -50,3 +75,29 @@ pub use driver::{
     Driver,
     DriverId, //
 };
+pub use mapping::Mapping;
+pub use mr::{
+    Access,
+    Keys,
+    UserRegion, //
+};
+pub use qp::{
+    QpCaps,
+    QpCreated,
+    QpEvent,
+    QpEvents,
+    QpInit,
+    QpType, //
+};
+pub use qp_attributes::{
+    QpAttributesOut,
+    QpChange,
+    QpState, //
+};
+pub use umem::{
+    AtomicOp,
+    Umem, //
+};
+pub use user::User;
+pub use user_memory::UserMemory;
+pub use verbs::Verbs;

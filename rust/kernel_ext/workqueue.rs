@@ -14,10 +14,36 @@ use kernel::{
     }, //
 };
 
-/// An unbound workqueue, for slow administrative work; destroyed, once empty, when dropped.
-///
-/// No `WQ_MEM_RECLAIM`: its items may wait for queues without (those of ib_core), and memory is not
-/// reclaimed by them.
+/// What a workqueue is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Slow administrative work.
+    ///
+    /// No `WQ_MEM_RECLAIM`: its items may wait for queues without (those of ib_core), and memory is
+    /// not reclaimed by them.
+    Administration,
+    /// The traffic of queue pairs: of high priority, on any CPU, and with a worker of its own for
+    /// when memory is short, since a disk may be behind the queue pair.
+    ///
+    /// Its items must not wait for queues that lack `WQ_MEM_RECLAIM`, such as the above.
+    Traffic,
+}
+
+impl Purpose {
+    /// The `WQ_*` flags.
+    fn flags(self) -> c_uint {
+        match self {
+            Self::Administration => bindings::wq_flags_WQ_UNBOUND,
+            Self::Traffic => {
+                bindings::wq_flags_WQ_UNBOUND
+                    | bindings::wq_flags_WQ_HIGHPRI
+                    | bindings::wq_flags_WQ_MEM_RECLAIM
+            }
+        }
+    }
+}
+
+/// An unbound workqueue; destroyed, once empty, when dropped.
 ///
 /// It must not be dropped by one of its own work items: the drop waits for them.
 ///
@@ -39,16 +65,18 @@ impl OwnedQueue {
     /// # Errors
     ///
     /// `ENOMEM`.
-    pub fn new(name: &CStr) -> Result<Self> {
+    pub fn new(name: &CStr, purpose: Purpose) -> Result<Self> {
         // SAFETY: `name` is a C string; it is copied.
-        let queue = unsafe { bindings::oxe_helper_alloc_unbound_workqueue(name.as_char_ptr()) };
+        let queue =
+            unsafe { bindings::oxe_helper_alloc_workqueue(name.as_char_ptr(), purpose.flags()) };
         // INVARIANT: It was just made for us.
         Ok(Self(NonNull::new(queue).ok_or(ENOMEM)?))
     }
 
     /// Queues a work item; gives it back if it is queued already.
     ///
-    /// Context: any. There is no delayed variant: the drop does not wait for timers.
+    /// Context: any. What is given back is the caller's to drop: the last reference to an object
+    /// may be among it. There is no delayed variant: the drop does not wait for timers.
     pub fn enqueue<W, const ID: u64>(&self, work: W) -> W::EnqueueOutput
     where
         W: RawWorkItem<ID> + Send + 'static,

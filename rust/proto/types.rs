@@ -145,6 +145,11 @@ impl Mtu {
         }
     }
 
+    /// Its verbs code, 1 to 5.
+    pub const fn code(self) -> u32 {
+        self.shift().wrapping_sub(7)
+    }
+
     /// Its base-2 logarithm.
     #[inline]
     pub const fn shift(self) -> u32 {

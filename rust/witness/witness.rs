@@ -4,10 +4,13 @@
 //!
 //! Most of the protocol is generic over its driver, and so is in no object of its own. Here it is
 //! compiled for the simplest driver there can be: one that counts what it is asked for. Each
-//! function is one entry of the engine, under a name that tools can find.
+//! function is one entry of the engine, under a name that tools can find. The same of the user ABI
+//! is in [`uabi`].
 
 #![no_std]
 #![forbid(unsafe_code)]
+
+pub mod uabi;
 
 use oxe_proto::{
     transport::{

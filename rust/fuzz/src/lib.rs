@@ -12,6 +12,7 @@ pub mod engine;
 pub mod icrc_mask;
 pub mod input;
 pub mod packet_parse;
+pub mod ring_element;
 
 /// A target: its name, which is that of its module, its program and its folder in `corpus/`, and
 /// its body.
@@ -22,6 +23,7 @@ pub const TARGETS: &[Target] = &[
     ("engine", engine::run),
     ("icrc_mask", icrc_mask::run),
     ("packet_parse", packet_parse::run),
+    ("ring_element", ring_element::run),
 ];
 
 /// The target of that name.

@@ -65,3 +65,8 @@ fn icrc_mask() {
 fn packet_parse() {
     replay("packet_parse");
 }
+
+#[test]
+fn ring_element() {
+    replay("ring_element");
+}

@@ -54,6 +54,21 @@ impl Net {
 /// The pointer is a valid namespace, of which we hold a reference.
 pub struct NetRef(NonNull<bindings::net>);
 
+// SAFETY: Namespaces are reference counted and tied to no thread.
+unsafe impl Send for NetRef {}
+// SAFETY: As above; what a shared reference gives may be asked for by any thread.
+unsafe impl Sync for NetRef {}
+
+impl NetRef {
+    /// # Safety
+    ///
+    /// `net` must be valid, and the caller's reference to it becomes ours.
+    pub(crate) unsafe fn from_raw(net: NonNull<bindings::net>) -> Self {
+        // INVARIANT: By the contract.
+        Self(net)
+    }
+}
+
 impl Deref for NetRef {
     type Target = Net;
 

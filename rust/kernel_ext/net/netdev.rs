@@ -7,6 +7,7 @@
 use super::{
     Net,
     NetId,
+    NetRef,
     RtnlGuard, //
 };
 use crate::bindings;
@@ -108,6 +109,17 @@ impl NetDevice {
         NetId::of(unsafe { bindings::oxe_helper_dev_net(self.as_ptr()) })
     }
 
+    /// A reference to the namespace that it is in at this moment; none if that is ending.
+    ///
+    /// Context: any.
+    pub fn net_ref(&self) -> Option<NetRef> {
+        // SAFETY: `self` is valid. A namespace does not end before its last device has been let go
+        // of, and RCU covers a device that is just leaving.
+        let net = unsafe { bindings::oxe_helper_dev_get_net(self.as_ptr()) };
+        // SAFETY: The reference was just taken for us.
+        NonNull::new(net).map(|net| unsafe { NetRef::from_raw(net) })
+    }
+
     /// Interface index: unique in the namespace.
     pub fn ifindex(&self) -> usize {
         // SAFETY: `self` is valid.
@@ -174,6 +186,13 @@ impl NetDevice {
         let real = unsafe { bindings::oxe_helper_vlan_lower_dev(self.as_ptr()) };
         // SAFETY: A VLAN device holds a reference to the one below until it is freed itself.
         NonNull::new(real).map(|real| unsafe { Self::from_raw(real) })
+    }
+
+    /// The VLAN identifier, if this is a VLAN.
+    pub fn vlan_id(&self) -> Option<u16> {
+        // SAFETY: `self` is valid.
+        let id = unsafe { bindings::oxe_helper_vlan_id(self.as_ptr()) };
+        u16::try_from(id).ok()
     }
 
     /// A copy of the name, for messages.

@@ -24,7 +24,12 @@ const UDP_HEADER_BYTES: usize = 8;
 
 /// Takes the datagrams of a [`UdpTunnel`].
 pub trait Receiver: Send + Sync + 'static {
-    /// Takes one datagram that came in by `netdev`; its payload starts `offset` bytes into `skb`.
+    /// Takes one datagram that came in by `netdev`; its payload starts `offset` bytes into `skb`
+    /// and takes up the rest of it: UDP has cut off what follows the datagram and checked its
+    /// checksum, and it takes packets of several segments apart.
+    ///
+    /// A datagram of this host, which comes by the loopback device, counts as come in by the device
+    /// that has the address which it was sent to.
     ///
     /// Context: softirq, under RCU.
     fn receive(&self, netdev: &NetDevice, skb: SkBuff, offset: usize);
@@ -117,9 +122,12 @@ unsafe extern "C" fn encap_rcv_callback<T: Receiver>(
     let Some(skb) = NonNull::new(skb) else {
         return 0;
     };
-    // SAFETY: UDP passes a valid packet.
-    let netdev = unsafe { bindings::oxe_helper_skb_dev(skb.as_ptr()) };
-    // SAFETY: The return value 0 says that we took the packet over.
+    // SAFETY: UDP passes a valid packet, with its device and IP's notes, under RCU.
+    let netdev = unsafe { bindings::oxe_helper_skb_input_dev(skb.as_ptr()) };
+    // SAFETY: UDP passes a valid packet that is ours from here on.
+    unsafe { bindings::oxe_helper_skb_detach(skb.as_ptr()) };
+    // SAFETY: The return value 0 says that we took the packet over. UDP has one reference to it,
+    // and it has no device and no route any more.
     let skb = unsafe { SkBuff::from_raw(skb) };
     // SAFETY: UDP calls this under RCU with a valid socket.
     let receiver = unsafe { bindings::oxe_helper_sk_user_data(sk) }.cast::<T>();

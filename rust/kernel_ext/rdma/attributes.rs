@@ -35,7 +35,12 @@ impl Mtu {
     pub fn of(netdev: &NetDevice) -> Option<Self> {
         let bytes = i32::try_from(netdev.mtu()).unwrap_or(i32::MAX);
         // SAFETY: Arithmetic only.
-        match unsafe { bindings::oxe_helper_iboe_get_mtu(bytes) } {
+        Self::from_raw(unsafe { bindings::oxe_helper_iboe_get_mtu(bytes) })
+    }
+
+    /// From `enum ib_mtu`.
+    pub(super) fn from_raw(mtu: bindings::ib_mtu) -> Option<Self> {
+        match mtu {
             bindings::ib_mtu_IB_MTU_256 => Some(Self::B256),
             bindings::ib_mtu_IB_MTU_512 => Some(Self::B512),
             bindings::ib_mtu_IB_MTU_1024 => Some(Self::B1024),

@@ -5,7 +5,8 @@
 use super::{
     driver::Driver,
     ops::VTable,
-    Guid, //
+    Guid,
+    Verbs, //
 };
 use crate::{
     bindings,
@@ -110,7 +111,8 @@ const DESCRIPTION_BYTES: usize = bindings::IB_DEVICE_NODE_DESC_MAX as usize - 1;
 pub struct Unregistered<'net, T: Driver>(NonNull<Device<T>>, PhantomData<&'net Net>);
 
 impl<'net, T: Driver> Unregistered<'net, T> {
-    /// Allocates a device for `net` (in shared mode ib_core takes the initial namespace instead).
+    /// Allocates a device for `net` (in shared mode ib_core takes the initial namespace instead),
+    /// which moves no data.
     ///
     /// Context: process.
     ///
@@ -118,6 +120,40 @@ impl<'net, T: Driver> Unregistered<'net, T> {
     ///
     /// `ENOMEM`.
     pub fn new(net: &'net Net, node_guid: Guid, description: &CStr, data: T::Data) -> Result<Self> {
+        // SAFETY: A table for `T`.
+        unsafe { Self::with_ops(net, node_guid, description, data, &VTable::<T>::OPS) }
+    }
+
+    /// The same, with all that [`Verbs`] has.
+    ///
+    /// Context: process.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub fn with_verbs(
+        net: &'net Net,
+        node_guid: Guid,
+        description: &CStr,
+        data: T::Data,
+    ) -> Result<Self>
+    where
+        T: Verbs,
+    {
+        // SAFETY: A table for `T`.
+        unsafe { Self::with_ops(net, node_guid, description, data, &VTable::<T>::WITH_VERBS) }
+    }
+
+    /// # Safety
+    ///
+    /// The operations must be for devices of `T`.
+    unsafe fn with_ops(
+        net: &'net Net,
+        node_guid: Guid,
+        description: &CStr,
+        data: T::Data,
+        ops: &'static bindings::ib_device_ops,
+    ) -> Result<Self> {
         const {
             assert!(offset_of!(Device<T>, ib) == 0);
             assert!(
@@ -149,7 +185,7 @@ impl<'net, T: Driver> Unregistered<'net, T> {
             }
             // The name comes from the user: no other name is tried, and udev leaves it alone.
             bindings::oxe_helper_ib_mark_name_assigned_by_user(ib);
-            bindings::ib_set_device_ops(ib, &VTable::<T>::OPS);
+            bindings::ib_set_device_ops(ib, ops);
         }
         Ok(this)
     }

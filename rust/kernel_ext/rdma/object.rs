@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Verbs objects that ib_core allocates and frees, with room for the driver's part behind the C
-//! struct.
+//! Verbs objects: a C struct with room for the driver's part behind it. ib_core allocates and frees
+//! them, all but memory regions.
 
 use core::{
     marker::PhantomData,
@@ -9,6 +9,10 @@ use core::{
         size_of,
         MaybeUninit, //
     }, //
+};
+use kernel::{
+    alloc::flags::__GFP_ZERO,
+    prelude::*, //
 };
 
 /// A C struct `C` and the driver's part `D`.
@@ -34,6 +38,13 @@ impl<C, D> Object<C, D> {
         size_of::<Self>()
     };
 
+    /// Zeroed, for what the driver has to allocate.
+    pub(crate) fn alloc() -> Result<KBox<Self>> {
+        let room = KBox::<Self>::new_uninit(GFP_KERNEL | __GFP_ZERO)?;
+        // SAFETY: Both parts may be anything.
+        Ok(unsafe { room.assume_init() })
+    }
+
     /// Puts the driver's part in place.
     ///
     /// # Safety
@@ -43,6 +54,16 @@ impl<C, D> Object<C, D> {
     pub(crate) unsafe fn init(c: *mut C, data: D) {
         // SAFETY: By the contract; `c` is the first member.
         unsafe { (*c.cast::<Self>()).data.write(data) };
+    }
+
+    /// The driver's part.
+    ///
+    /// # Safety
+    ///
+    /// [`Object::init`] was called for `c`, and [`Object::drop`] is not during `'a`.
+    pub(crate) unsafe fn data<'a>(c: *mut C) -> &'a D {
+        // SAFETY: By the contract; `c` is the first member.
+        unsafe { (*c.cast::<Self>()).data.assume_init_ref() }
     }
 
     /// Drops the driver's part.

@@ -7,16 +7,24 @@ use super::{
         GID_TABLE_LEN,
         PKEY_TABLE_LEN, //
     },
+    mapping::{
+        self,
+        Mappings, //
+    },
     object::Object,
     stats,
     unsupported,
+    user::Context,
     Device,
     Driver, //
 };
 use crate::bindings;
 use core::{
     marker::PhantomData,
-    ptr, //
+    ptr::{
+        self,
+        NonNull, //
+    }, //
 };
 use kernel::{
     error::{
@@ -58,12 +66,14 @@ impl<T: Driver> VTable<T> {
         get_link_layer: Some(get_link_layer),
         get_netdev: Some(get_netdev::<T>),
         get_port_immutable: Some(get_port_immutable),
+        mmap: Some(mapping::mmap),
+        mmap_free: Some(mapping::mmap_free),
         modify_device: Some(modify_device),
         query_device: Some(query_device::<T>),
         query_pkey: Some(query_pkey),
         query_port: Some(query_port::<T>),
         size_ib_pd: Object::<bindings::ib_pd, T::Pd>::SIZE,
-        size_ib_ucontext: Object::<bindings::ib_ucontext, T::Ucontext>::SIZE,
+        size_ib_ucontext: Object::<bindings::ib_ucontext, Context<T::Ucontext>>::SIZE,
         ..unsupported::OPS
     };
 }
@@ -81,7 +91,7 @@ fn check_port(port: u32) -> Result {
 /// # Safety
 ///
 /// `udata` must be null or what ib_core passed to the operation that runs.
-unsafe fn no_udata(udata: *mut bindings::ib_udata) -> Result {
+pub(super) unsafe fn no_udata(udata: *mut bindings::ib_udata) -> Result {
     // SAFETY: By the contract.
     to_result(unsafe { bindings::oxe_helper_ib_no_udata_io(udata) })
 }
@@ -240,7 +250,10 @@ unsafe extern "C" fn alloc_ucontext<T: Driver>(
         unsafe { no_udata(udata)? };
         // SAFETY: ib_core sets the device of an object before it creates it.
         let dev = unsafe { Device::<T>::from_raw((*context).device) };
-        let data = T::alloc_ucontext(dev)?;
+        let ptr = NonNull::new(context).ok_or(EINVAL)?;
+        // SAFETY: `dealloc_ucontext` closes them; nothing is in them if the creation fails.
+        let mappings = unsafe { Mappings::new(ptr)? };
+        let data = Context::new(mappings, T::alloc_ucontext(dev)?);
         // SAFETY: Being created, of the size that the operations table asks for.
         unsafe { Object::init(context, data) };
         Ok(0)
@@ -248,12 +261,15 @@ unsafe extern "C" fn alloc_ucontext<T: Driver>(
 }
 
 unsafe extern "C" fn dealloc_ucontext<T: Driver>(context: *mut bindings::ib_ucontext) {
+    // SAFETY: Created by `alloc_ucontext`, and dropped below.
+    let data = unsafe { Object::<_, Context<T::Ucontext>>::data(context) };
+    data.mappings.close();
     // SAFETY: Created by `alloc_ucontext`; ib_core destroys it once.
-    unsafe { Object::<_, T::Ucontext>::drop(context) };
+    unsafe { Object::<_, Context<T::Ucontext>>::drop(context) };
 }
 
-/// The device goes while a process has it open. Nothing is mapped, so there is nothing to take
-/// away.
+/// The device goes while a process has it open. What the process has mapped is ordinary memory,
+/// which its mappings keep (see [`mapping`]): there is nothing to take away.
 unsafe extern "C" fn disassociate_ucontext(_context: *mut bindings::ib_ucontext) {}
 
 unsafe extern "C" fn alloc_pd<T: Driver>(

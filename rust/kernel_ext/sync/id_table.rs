@@ -139,14 +139,14 @@ impl<T: Send + Sync> PinnedDrop for IdTable<T> {
 ///
 /// Dropping it waits for a grace period, then gives the table's reference up. It must not be
 /// dropped where an `rcu::Guard` is held: that is no place to wait. Context of the drop:
-/// process; with the rtnl lock held the wait is an expedited one.
+/// process. The wait is an expedited one: a process may leave many objects behind.
 #[must_use = "dropping it waits for a grace period"]
 pub struct Unlinked<T>(ManuallyDrop<Arc<T>>);
 
 impl<T> Drop for Unlinked<T> {
     fn drop(&mut self) {
         // SAFETY: Process context, as the type asks for; no RCU critical section is open there.
-        unsafe { bindings::synchronize_net() };
+        unsafe { bindings::synchronize_rcu_expedited() };
         // SAFETY: Dropped once, here.
         unsafe { ManuallyDrop::drop(&mut self.0) };
     }

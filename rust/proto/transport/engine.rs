@@ -110,6 +110,12 @@ impl<S: Storage> Engine<S> {
         self.requester.posted.wrapping_sub(self.requester.reported)
     }
 
+    /// Send work requests that there is room for at a time.
+    #[inline]
+    pub fn send_queue_capacity(&self) -> u32 {
+        self.requester.ring.capacity()
+    }
+
     /// Takes a send work request. The driver puts what belongs to it at the slot before it calls
     /// the engine again.
     ///

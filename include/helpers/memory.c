@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Shims over memory that user space has as well: vmalloc_user() and pinned pages. */
+#include <linux/highmem.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/skbuff.h>
+#include <linux/vmalloc.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+
+#include "helpers.h"
+
+void *oxe_helper_vmalloc_user(unsigned long size)
+{
+	return vmalloc_user(size);
+}
+
+/* For memory that changes meanwhile: out of sight of the Rust compiler. */
+void oxe_helper_copy(void *to, const void *from, size_t len)
+{
+	memcpy(to, from, len);
+}
+
+unsigned long oxe_helper_vma_pgoff(const struct vm_area_struct *vma)
+{
+	return vma->vm_pgoff;
+}
+
+struct ib_umem *oxe_helper_ib_umem_get_va(struct ib_device *dev, unsigned long addr, size_t size,
+					  int access)
+{
+	return ib_umem_get_va(dev, addr, size, access);
+}
+
+size_t oxe_helper_ib_umem_num_pages(struct ib_umem *umem)
+{
+	return ib_umem_num_pages(umem);
+}
+
+/* Writes the first @len pages of @umem to @pages. How many there were. */
+size_t oxe_helper_ib_umem_pages(struct ib_umem *umem, struct page **pages, size_t len)
+{
+	struct sg_page_iter iter;
+	size_t n = 0;
+
+	for_each_sgtable_page(&umem->sgt_append.sgt, &iter, 0) {
+		if (n == len)
+			break;
+		pages[n++] = sg_page_iter_page(&iter);
+		if (!(n % 4096))
+			cond_resched();
+	}
+	return n;
+}
+
+bool oxe_helper_ib_access_writable(int access)
+{
+	return ib_access_writable(access);
+}
+
+void oxe_helper_page_write(struct page *page, size_t offset, const void *from, size_t len)
+{
+	memcpy_to_page(page, offset, from, len);
+}
+
+void oxe_helper_page_read(struct page *page, size_t offset, void *to, size_t len)
+{
+	memcpy_from_page(to, page, offset, len);
+}
+
+/* What was there before. */
+u64 oxe_helper_page_fetch_add(struct page *page, size_t offset, u64 addend)
+{
+	void *base = kmap_local_page(page);
+	u64 old;
+
+	old = atomic64_fetch_add(addend, (atomic64_t *)(base + offset));
+	kunmap_local(base);
+	return old;
+}
+
+/* What was there before: @old if @new is there now. */
+u64 oxe_helper_page_cmpxchg(struct page *page, size_t offset, u64 old, u64 new)
+{
+	void *base = kmap_local_page(page);
+	u64 found;
+
+	found = atomic64_cmpxchg((atomic64_t *)(base + offset), old, new);
+	kunmap_local(base);
+	return found;
+}
+
+/* In one piece, after all that was written before. */
+void oxe_helper_page_store(struct page *page, size_t offset, u64 value)
+{
+	void *base = kmap_local_page(page);
+
+	atomic64_set_release((atomic64_t *)(base + offset), value);
+	kunmap_local(base);
+}
+
+int oxe_helper_page_write_skb(struct page *page, size_t offset, const struct sk_buff *skb,
+			      int skb_offset, int len)
+{
+	void *base = kmap_local_page(page);
+	int err;
+
+	err = skb_copy_bits(skb, skb_offset, base + offset, len);
+	kunmap_local(base);
+	return err;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What the engine wants done: packets sent, completions reported, events told, a timer armed.
+
+use super::{
+    data,
+    env::Port,
+    Gather,
+    Inner,
+    Notices,
+    Qp,
+    Side, //
+};
+use crate::{
+    mr::Remote,
+    tx, //
+};
+use kernel::sync::ArcBorrow;
+use kernel_ext::sync::timer::now;
+use oxe_proto::{
+    memory::RemoteUse,
+    transport::{
+        error::{
+            Fault,
+            WcStatus, //
+        },
+        state::State,
+        wr::{
+            Completion,
+            Payload,
+            SlotIndex,
+            Transmit, //
+        },
+        Event, //
+    },
+    types::Instant, //
+};
+use oxe_uabi::{
+    cqe::{
+        Cqe,
+        WcOpcode, //
+    },
+    recv::RecvElement,
+    sge::Sge, //
+};
+
+/// Packets that are sent in one go; then others have their turn.
+const BUDGET: u32 = 64;
+
+/// Completions that are reported in one go.
+const COMPLETIONS: u32 = 256;
+
+/// How often a failed queue pair looks for receive requests to flush, in ns: nobody rings for it.
+const FLUSH_PAUSE: u64 = 50_000_000;
+
+impl Side {
+    /// A slot's part of the gather lists.
+    pub(super) fn list(&self, slot: SlotIndex) -> &[Sge] {
+        let start = (slot.0 as usize).saturating_mul(self.list_stride);
+        let count = match self.notes.get(slot.0 as usize).map(|note| note.gather) {
+            Some(Gather::List(count)) => count as usize,
+            _ => 0,
+        };
+        self.lists
+            .get(start..start.saturating_add(count.min(self.list_stride)))
+            .unwrap_or_default()
+    }
+
+    /// The current receive request's list.
+    pub(super) fn current_sges(&self) -> &[Sge] {
+        let count = self.current.as_ref().map_or(0, |current| current.count);
+        self.current_list.get(..count).unwrap_or_default()
+    }
+
+    /// A slot's inline data.
+    fn inline(&self, slot: SlotIndex, length: u32) -> &[u8] {
+        let start = (slot.0 as usize).saturating_mul(self.inline_stride);
+        self.inline
+            .get(start..start.saturating_add(length as usize))
+            .unwrap_or_default()
+    }
+
+    /// Copies a packet's payload to where it goes out from.
+    fn fill(&self, payload: Payload, to: &mut [u8]) -> Result<(), Fault> {
+        match payload {
+            Payload::None => Ok(()),
+            Payload::Remote { rkey, address } => Remote {
+                link: &self.link,
+                pd: self.pd,
+                qp: self.id,
+            }
+            .with(
+                rkey,
+                address,
+                to.len() as u64,
+                RemoteUse::Read,
+                |umem, place| umem.read(place.offset, to),
+            ),
+            Payload::Local { slot, offset } => {
+                let note = self.notes.get(slot.0 as usize).ok_or(Fault::Operational)?;
+                match note.gather {
+                    Gather::List(_) => {
+                        data::gather(&self.link, self.pd, self.list(slot), offset, to)
+                    }
+                    Gather::Inline(length) => {
+                        let start = offset as usize;
+                        let from = self
+                            .inline(slot, length)
+                            .get(start..start.saturating_add(to.len()))
+                            .ok_or(Fault::Operational)?;
+                        to.copy_from_slice(from);
+                        Ok(())
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sends one packet.
+    fn transmit(&mut self, transmit: &Transmit) -> Result<(), Fault> {
+        let path = match transmit.payload {
+            Payload::Local { slot, .. } if self.datagram => self
+                .notes
+                .get(slot.0 as usize)
+                .and_then(|note| note.path.clone()),
+            _ => self.path.clone(),
+        };
+        let Some(path) = path else {
+            return Err(Fault::Operational);
+        };
+        let id = self.ip_id;
+        self.ip_id = id.wrapping_add(1);
+        let sent = tx::send(&self.link, &path, id, &transmit.packet, |to| {
+            self.fill(transmit.payload, to)
+        })?;
+        if sent {
+            Ok(())
+        } else {
+            Err(Fault::Busy)
+        }
+    }
+
+    /// Reports the end of a send request.
+    fn complete(&mut self, completion: Completion) {
+        let slot = completion.slot.0 as usize;
+        let Some(note) = self.notes.get_mut(slot) else {
+            return;
+        };
+        note.path = None;
+        if !completion.reported {
+            return;
+        }
+        let good = completion.status == WcStatus::Success;
+        let mut cqe = Cqe::new(note.wr_id, completion.status, note.opcode, self.qpn);
+        cqe.byte_len = note.bytes;
+        // A failure is as good as solicited: who waits for one wants to hear of it.
+        let added = self.send_cq.add(&cqe, !good);
+        self.notices.sent(added);
+    }
+
+    /// Ends receive requests that are queued, `most` at most: the queue pair failed. True if there
+    /// may be more.
+    fn flush_receives(&mut self, most: u32) -> bool {
+        for _ in 0..most {
+            let Some(raw) = self.recv_ring.peek() else {
+                return false;
+            };
+            let wr_id = RecvElement::parse(raw).wr_id;
+            self.recv_ring.take();
+            let cqe = Cqe::new(wr_id, WcStatus::Flushed, WcOpcode::Receive, self.qpn);
+            let added = self.recv_cq.add(&cqe, true);
+            self.notices.received(added);
+        }
+        true
+    }
+}
+
+/// The time as the engine has it.
+pub(super) fn clock() -> Instant {
+    Instant::from_nanos(now())
+}
+
+impl Inner {
+    /// Handles timeouts that have come.
+    fn expire(&mut self, now: Instant) {
+        if self.engine.next_timeout().is_some_and(|at| at <= now) {
+            let mut port = Port {
+                side: &mut self.side,
+                packet: None,
+            };
+            self.engine.handle_timeout(now, &mut port);
+        }
+    }
+
+    /// Does what the engine wants done, up to the budget. True if something is left.
+    pub(super) fn flow(&mut self, now: Instant) -> bool {
+        let mut left = BUDGET;
+        let mut more = false;
+        loop {
+            if left == 0 {
+                more = true;
+                break;
+            }
+            let mut port = Port {
+                side: &mut self.side,
+                packet: None,
+            };
+            let Some(burst) = self.engine.poll_burst(now, left, &mut port) else {
+                break;
+            };
+            for number in 0..burst.count() {
+                let transmit = burst.packet(number);
+                left = left.saturating_sub(1);
+                if let Err(fault) = self.side.transmit(&transmit) {
+                    let mut port = Port {
+                        side: &mut self.side,
+                        packet: None,
+                    };
+                    self.engine.payload_fault(now, &transmit, fault, &mut port);
+                    break;
+                }
+            }
+        }
+        let mut completions = COMPLETIONS;
+        while completions != 0 {
+            let Some(completion) = self.engine.poll_completion() else {
+                break;
+            };
+            self.side.complete(completion);
+            completions = completions.wrapping_sub(1);
+        }
+        more |= completions == 0;
+        while let Some(event) = self.engine.poll_event() {
+            if event != Event::Failed {
+                self.side.notices.event(event);
+            }
+        }
+        if self.engine.state() == State::Err {
+            more |= self.side.flush_receives(COMPLETIONS);
+        }
+        if self.side.holding && !self.engine.holds_early() {
+            self.side.holding = false;
+            self.side.held.iter_mut().for_each(|held| *held = None);
+        }
+        if self.side.notices.lost() && self.engine.state() != State::Err {
+            let mut port = Port {
+                side: &mut self.side,
+                packet: None,
+            };
+            self.engine.abort(&mut port);
+            self.side.notices.add(Notices::FATAL);
+            more = true;
+        }
+        // What the process has posted may have had to wait for room.
+        more || (self.starved && self.has_room())
+    }
+}
+
+impl Qp {
+    /// Lets the engine go on, in the work item or after a timer: what is to be told, and whether
+    /// something is left to do.
+    pub(super) fn run_once(this: ArcBorrow<'_, Self>) -> (Notices, bool) {
+        let mut inner = this.inner.lock();
+        if inner.dead {
+            return (Notices::default(), false);
+        }
+        let now = clock();
+        inner.expire(now);
+        let mut more = inner.take_posts();
+        more |= inner.flow(now);
+        Self::arm(this, &inner);
+        (inner.side.notices.take(), more)
+    }
+
+    /// Arms the timer for what the engine waits for.
+    pub(super) fn arm(this: ArcBorrow<'_, Self>, inner: &Inner) {
+        match inner.engine.next_timeout() {
+            Some(at) => this.timer.arm(this, at.as_nanos()),
+            None if inner.engine.state() == State::Err => {
+                this.timer.arm(this, now().saturating_add(FLUSH_PAUSE));
+            }
+            None => this.timer.cancel(),
+        }
+    }
+}

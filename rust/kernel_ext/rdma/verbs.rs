@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What a driver supplies to move data, and the operations table with it.
+
+use super::{
+    ah::{
+        self,
+        AddressAttributes,
+        AhInit, //
+    },
+    cq::{
+        self,
+        Cq,
+        CqInit, //
+    },
+    mr::{
+        self,
+        Access,
+        Keys,
+        UserRegion, //
+    },
+    object::Object,
+    ops::VTable,
+    qp::{
+        self,
+        Qp,
+        QpCreated,
+        QpInit, //
+    },
+    qp_attributes::{
+        self,
+        QpAttributesOut,
+        QpChange, //
+    },
+    Device,
+    Driver, //
+};
+use crate::bindings;
+use kernel::prelude::*;
+
+/// An RDMA driver with queues, memory regions and address handles, for processes.
+///
+/// Functions may be called by any number of threads at once, in process context, and may sleep,
+/// unless they say otherwise. ib_core keeps the order of lives: what an object was made with
+/// outlives it. A `destroy_*` or `dereg_*` function is the last call for an object; the driver's
+/// part is dropped right after it.
+///
+/// Nothing is here for work requests of the kernel: those are refused.
+pub trait Verbs: Driver {
+    /// The driver's part of a completion queue.
+    type Cq: Send + Sync;
+    /// The driver's part of a memory region.
+    type Mr: Send + Sync;
+    /// The driver's part of a queue pair.
+    type Qp: Send + Sync;
+    /// The driver's part of an address handle. It may be dropped where nobody may sleep.
+    type Ah: Send + Sync;
+
+    /// Makes a completion queue; the result has the number of entries that it really has room for.
+    fn create_cq(dev: &Device<Self>, init: CqInit<'_>) -> Result<(Self::Cq, u32)>;
+
+    /// Arms the queue: one [`CqNotifier::notify`](super::CqNotifier::notify) for the next
+    /// completion, or for the next solicited or failed one. The result says whether there are
+    /// completions now that a poll would find; it matters if `report_missed`.
+    ///
+    /// Context: any.
+    fn arm_cq(cq: &Self::Cq, solicited_only: bool, report_missed: bool) -> Result<bool>;
+
+    /// A completion queue goes, which no queue pair uses.
+    fn destroy_cq(cq: &Self::Cq);
+
+    /// Registers memory of a process.
+    fn reg_user_mr(pd: &Self::Pd, region: UserRegion) -> Result<(Self::Mr, Keys)>;
+
+    /// Makes a region of all of the kernel's memory, for the kernel.
+    fn get_dma_mr(pd: &Self::Pd, access: Access) -> Result<(Self::Mr, Keys)>;
+
+    /// A memory region goes: when this returns, nobody gets at its memory any more.
+    fn dereg_mr(mr: &Self::Mr);
+
+    /// Makes a queue pair.
+    fn create_qp(
+        dev: &Device<Self>,
+        pd: &Self::Pd,
+        init: QpInit<'_, Self>,
+    ) -> Result<(Self::Qp, QpCreated)>;
+
+    /// Changes all that `change` has, or nothing.
+    fn modify_qp(qp: &Self::Qp, change: &QpChange<'_>) -> Result;
+
+    /// Says what a queue pair's attributes are.
+    fn query_qp(qp: &Self::Qp, out: &mut QpAttributesOut<'_>) -> Result;
+
+    /// A queue pair goes: when this returns, it completes nothing any more.
+    fn destroy_qp(qp: &Self::Qp);
+
+    /// A process has put work requests in its send queue.
+    ///
+    /// Called in process context; may sleep.
+    fn doorbell(qp: &Self::Qp) -> Result;
+
+    /// Makes an address handle.
+    ///
+    /// Context: any, unless [`AhInit::sleepable`].
+    fn create_ah(dev: &Device<Self>, pd: &Self::Pd, init: AhInit<'_>) -> Result<Self::Ah>;
+
+    /// The address behind a handle.
+    ///
+    /// Context: any.
+    fn query_ah(ah: &Self::Ah) -> AddressAttributes;
+
+    /// An address handle goes. Work requests with it may still be under way.
+    ///
+    /// Context: any, unless `sleepable`.
+    fn destroy_ah(ah: &Self::Ah, sleepable: bool);
+}
+
+impl<T: Verbs> VTable<T> {
+    /// All of the table.
+    pub(super) const WITH_VERBS: bindings::ib_device_ops = bindings::ib_device_ops {
+        create_ah: Some(ah::create_ah::<T>),
+        create_cq: Some(cq::create_cq::<T>),
+        create_qp: Some(qp::create_qp::<T>),
+        create_user_ah: Some(ah::create_ah::<T>),
+        create_user_cq: Some(cq::create_cq::<T>),
+        dereg_mr: Some(mr::dereg_mr::<T>),
+        destroy_ah: Some(ah::destroy_ah::<T>),
+        destroy_cq: Some(cq::destroy_cq::<T>),
+        destroy_qp: Some(qp::destroy_qp::<T>),
+        get_dma_mr: Some(mr::get_dma_mr::<T>),
+        modify_qp: Some(qp_attributes::modify_qp::<T>),
+        post_send: Some(qp::post_send::<T>),
+        query_ah: Some(ah::query_ah::<T>),
+        query_qp: Some(qp_attributes::query_qp::<T>),
+        reg_user_mr: Some(mr::reg_user_mr::<T>),
+        req_notify_cq: Some(cq::req_notify_cq::<T>),
+        size_ib_ah: Object::<bindings::ib_ah, T::Ah>::SIZE,
+        size_ib_cq: Object::<bindings::ib_cq, Cq<T::Cq>>::SIZE,
+        size_ib_qp: Object::<bindings::ib_qp, Qp<T::Qp>>::SIZE,
+        ..Self::OPS
+    };
+}
