@@ -412,7 +412,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         // What comes next was perhaps lost, and the refusal that named it as well.
         self.recovery.singles = before.singles.saturating_add(u32::from(filled));
         if !self.retry.may_answer_probe(now) && self.recovery.singles < 2 {
-            // A late answer to the first try: nothing was lost. Two in a row would be a coincidence.
+            // A late answer to the first try: nothing was lost. Two in a row would be rare.
             return;
         }
         if self.recovery.singles >= 2 && self.cursor.psn == self.high {
