@@ -43,7 +43,7 @@ bench:		## what the protocol's hot paths cost on this host, in time and instruct
 	scripts/instructions
 
 check-traffic:	## stock programs that move data, losses, teardown under traffic
-	scripts/check guest-traffic
+	scripts/check lab module $$(scripts/check --list | awk '/^traffic-/ { print $$1 }')
 
 shell:		## a shell in a guest with the module
 	qemu/run --shell

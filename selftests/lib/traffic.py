@@ -113,16 +113,17 @@ class Program:
             stdout=self._output,
             stderr=self._output,
         )
+        self.pid = self._child.pid
         case.defer(self.kill)
 
     def output(self):
         """What it has said."""
         return os.pread(self._output.fileno(), 1 << 20, 0).decode(errors="replace")
 
-    def end(self):
-        """Waits for its end: its status."""
+    def end(self, seconds=ktap.HANG_SECONDS):
+        """Waits for its end, so long at most: its status."""
         try:
-            return self._child.wait(ktap.HANG_SECONDS)
+            return self._child.wait(seconds)
         except subprocess.TimeoutExpired:
             raise ktap.Failure(f"`{self.command}` hangs: {self.output()}") from None
 
@@ -156,12 +157,29 @@ def start(case, program, server="tb", client="ta", family=4):
 
 
 def runs(case, program, server="tb", client="ta", family=4):
-    """A program works: both of its ends end with status 0."""
+    """A program works: both of its ends end with status 0. What the client said."""
     ends = start(case, program, server, client, family)
-    seen = ends[1].end(), ends[0].end()
-    if seen != (0, 0):
-        said = "; ".join(f"`{end.command}` said {end.output()[-700:]}" for end in ends)
-        raise ktap.Failure(f"statuses of client and server: {seen}; {said}")
+    try:
+        seen = ends[1].end(), ends[0].end()
+        if seen != (0, 0):
+            said = "; ".join(f"`{end.command}` said {end.output()[-700:]}" for end in ends)
+            raise ktap.Failure(f"statuses of client and server: {seen}; {said}")
+        return ends[1].output()
+    finally:
+        for end in ends:
+            end.kill()
+
+
+def all_run(case, programs, server="tb", client="ta", family=4):
+    """Each of several programs works; those that do not are told of together, at the end."""
+    failures = []
+    for program in programs:
+        print(f"# {time.monotonic():.0f} s: {program}", flush=True)
+        try:
+            runs(case, program, server, client, family)
+        except ktap.Failure as e:
+            failures.append(f"{program}: {e}")
+    case.true(not failures, "\n".join(failures))
 
 
 def netem(case, what, name="ta"):
@@ -217,16 +235,14 @@ class End:
         caps = qp.QPCap(
             max_send_wr=depth, max_recv_wr=depth, max_send_sge=4, max_recv_sge=4, **options
         )
-        init = qp.QPInitAttr(
-            qp_type=getattr(enums, f"IBV_QPT_{kind}"),
-            scq=self.cq,
-            rcq=self.cq,
-            cap=caps,
-            sq_sig_all=0,
-        )
-        self.qp = qp.QP(self.pd, init)
+        self.qp = self.make_qp(getattr(enums, f"IBV_QPT_{kind}"), caps)
 
-    def connect(self, peer, **attributes):
+    def make_qp(self, kind, caps):
+        """Its queue pair."""
+        init = qp.QPInitAttr(qp_type=kind, scq=self.cq, rcq=self.cq, cap=caps, sq_sig_all=0)
+        return qp.QP(self.pd, init)
+
+    def connect(self, peer, family=4, **attributes):
         """Makes it ready to send to a peer; attributes are those of a modify."""
         attr = qp.QPAttr(port_num=1)
         values = {
@@ -244,13 +260,14 @@ class End:
         }
         for key, value in values.items():
             setattr(attr, key, value)
-        attr.ah_attr = self.address(peer)
+        attr.ah_attr = self.address(peer, family)
         self.qp.to_rts(attr)
 
-    def address(self, peer):
+    def address(self, peer, family=4):
         """The address of the peer's port, from here."""
         route = addr.GlobalRoute(
-            dgid=peer.context.query_gid(1, gid_index(peer.name)), sgid_index=gid_index(self.name)
+            dgid=peer.context.query_gid(1, gid_index(peer.name, family)),
+            sgid_index=gid_index(self.name, family),
         )
         return addr.AHAttr(gr=route, is_global=1, port_num=1)
 
@@ -322,3 +339,11 @@ def ends(case, kind="RC", size=1 << 16, **attributes):
     both[0].connect(both[1], **attributes)
     both[1].connect(both[0], **attributes)
     return both
+
+
+def pattern(end, length, seed=1):
+    """Fills the memory of an end: the bytes."""
+    data = bytes((i * 7 + seed + (i >> 8)) & 0xFF for i in range(min(length, 1 << 16)))
+    data *= length // len(data)
+    end.mr.write(data, len(data))
+    return data
