@@ -35,6 +35,9 @@ u64 oxe_helper_page_cmpxchg(struct page *page, size_t offset, u64 old, u64 new);
 void oxe_helper_page_store(struct page *page, size_t offset, u64 value);
 int oxe_helper_page_write_skb(struct page *page, size_t offset, const struct sk_buff *skb,
 			      int skb_offset, int len);
+int oxe_helper_direct_write(u64 address, const void *from, size_t len);
+int oxe_helper_direct_read(u64 address, void *to, size_t len);
+int oxe_helper_direct_write_skb(u64 address, const struct sk_buff *skb, int skb_offset, int len);
 
 /* netdevice.c */
 void oxe_helper_dev_hold(struct net_device *dev);

@@ -109,3 +109,34 @@ int oxe_helper_page_write_skb(struct page *page, size_t offset, const struct sk_
 	kunmap_local(base);
 	return err;
 }
+
+/* Whether [@address, @address + @len) begins and ends in the kernel's direct mapping. */
+static bool is_direct(u64 address, size_t len)
+{
+	const void *first = (const void *)(uintptr_t)address;
+
+	return !len || (virt_addr_valid(first) && virt_addr_valid(first + len - 1));
+}
+
+int oxe_helper_direct_write(u64 address, const void *from, size_t len)
+{
+	if (!is_direct(address, len))
+		return -EFAULT;
+	memcpy((void *)(uintptr_t)address, from, len);
+	return 0;
+}
+
+int oxe_helper_direct_read(u64 address, void *to, size_t len)
+{
+	if (!is_direct(address, len))
+		return -EFAULT;
+	memcpy(to, (const void *)(uintptr_t)address, len);
+	return 0;
+}
+
+int oxe_helper_direct_write_skb(u64 address, const struct sk_buff *skb, int skb_offset, int len)
+{
+	if (!is_direct(address, len))
+		return -EFAULT;
+	return skb_copy_bits(skb, skb_offset, (void *)(uintptr_t)address, len);
+}

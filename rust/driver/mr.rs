@@ -6,7 +6,10 @@
 //! Context of all access: process or softirq, under RCU: a region that is found stays until the
 //! caller's critical section ends.
 
-use crate::link::Link;
+use crate::{
+    link::Link,
+    memory::Memory, //
+};
 use kernel::{
     prelude::*,
     sync::{
@@ -17,8 +20,8 @@ use kernel::{
 };
 use kernel_ext::rdma::{
     Access,
+    DirectMemory,
     Keys,
-    Umem,
     UserRegion, //
 };
 use oxe_proto::{
@@ -38,11 +41,11 @@ use oxe_proto::{
     wire::flush::Feth, //
 };
 
-/// A region of a process's memory.
+/// A region of a process's memory, or all of the kernel's.
 pub(crate) struct Mr {
     link: Arc<Link>,
     region: Region,
-    umem: Umem,
+    memory: Memory,
 }
 
 impl Mr {
@@ -56,17 +59,40 @@ impl Mr {
             ..
         } = memory;
         let rights = rights(access);
+        Self::add(link, Memory::Pinned(umem), |key| {
+            Region::user(key, pd, rights, iova, length).map_err(|_| EINVAL)
+        })
+    }
+
+    /// All of the kernel's memory, for the lists of its users in the domain `pd`. Peers get at
+    /// nothing by it: a wrong address of theirs would be the kernel's end. Context: process.
+    pub(crate) fn all(
+        link: &Arc<Link>,
+        pd: PdId,
+        memory: DirectMemory,
+        access: Access,
+    ) -> Result<Arc<Self>> {
+        if rights(access).common(Rights::REMOTE) != Rights::NONE {
+            return Err(EOPNOTSUPP);
+        }
+        Self::add(link, Memory::Direct(memory), |key| {
+            Ok(Region::dma(key, pd, Rights::NONE))
+        })
+    }
+
+    fn add(
+        link: &Arc<Link>,
+        memory: Memory,
+        region: impl FnOnce(Key) -> Result<Region>,
+    ) -> Result<Arc<Self>> {
         link.objects.mr_count.take()?;
-        let mut umem = Some(umem);
-        let made = link.objects.mrs.insert_with(|number| {
+        let made = link.objects.mrs.insert_with(move |number| {
             let index = KeyIndex::new(number).ok_or(EINVAL)?;
             // The variant is for its owner to change; not 0, so that no key is just an index.
-            let key = Key::new(index, 1);
-            let region = Region::user(key, pd, rights, iova, length).map_err(|_| EINVAL)?;
             let mr = Self {
                 link: link.clone(),
-                region,
-                umem: umem.take().ok_or(EINVAL)?,
+                region: region(Key::new(index, 1))?,
+                memory,
             };
             Ok(Arc::new(mr, GFP_KERNEL)?)
         });
@@ -139,13 +165,13 @@ impl Remote<'_> {
         address: u64,
         length: u64,
         using: RemoteUse,
-        act: impl FnOnce(&Umem, Place) -> Result<T>,
+        act: impl FnOnce(&Memory, Place) -> Result<T>,
     ) -> Result<T, Fault> {
         let rcu = rcu::read_lock();
         let claim = self.claim(rkey)?;
         let mr = self.find(claim, &rcu)?;
         let place = mr.region.check_remote(claim, address, length, using)?;
-        act(&mr.umem, place).map_err(|_| Fault::Operational)
+        act(&mr.memory, place).map_err(|_| Fault::Operational)
     }
 
     /// Checks a FLUSH. Memory that every processor sees is visible without doing anything; none of
@@ -174,7 +200,7 @@ pub(crate) fn with_local<T>(
     address: u64,
     length: u64,
     writes: bool,
-    act: impl FnOnce(&Umem, Place) -> Result<T>,
+    act: impl FnOnce(&Memory, Place) -> Result<T>,
 ) -> Result<T, Fault> {
     let rcu = rcu::read_lock();
     let key = Key::from_raw(lkey).ok_or(Fault::Access)?;
@@ -184,5 +210,5 @@ pub(crate) fn with_local<T>(
         .get(key.index().get(), &rcu)
         .ok_or(Fault::Access)?;
     let place = mr.region.check_local(key, pd, address, length, writes)?;
-    act(&mr.umem, place).map_err(|_| Fault::Operational)
+    act(&mr.memory, place).map_err(|_| Fault::Operational)
 }

@@ -31,6 +31,7 @@ mod cq;
 mod device;
 mod limits;
 mod link;
+mod memory;
 mod mr;
 mod namespace;
 mod netdev_events;

@@ -22,6 +22,7 @@ use kernel_ext::rdma::{
     AhInit,
     CqInit,
     Device,
+    DirectMemory,
     Keys,
     QpAttributesOut,
     QpChange,
@@ -56,8 +57,10 @@ impl Verbs for OxeDevice {
         Ok((mr, keys))
     }
 
-    fn get_dma_mr(_pd: &Pd, _access: Access) -> Result<(Arc<Mr>, Keys)> {
-        Err(EOPNOTSUPP)
+    fn get_dma_mr(pd: &Pd, memory: DirectMemory, access: Access) -> Result<(Arc<Mr>, Keys)> {
+        let mr = Mr::all(&pd.link, pd.id, memory, access)?;
+        let keys = mr.keys();
+        Ok((mr, keys))
     }
 
     fn dereg_mr(mr: &Arc<Mr>) {

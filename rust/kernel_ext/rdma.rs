@@ -30,6 +30,7 @@ mod ah;
 mod attributes;
 mod cq;
 mod device;
+mod direct_memory;
 mod driver;
 mod mapping;
 mod mr;
@@ -71,6 +72,7 @@ pub use device::{
     Registration,
     Unregistered, //
 };
+pub use direct_memory::DirectMemory;
 pub use driver::{
     Driver,
     DriverId, //

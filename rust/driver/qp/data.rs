@@ -73,7 +73,7 @@ pub(super) fn gather(
             sge.addr,
             length,
             false,
-            |umem, place| umem.read(place.offset, to),
+            |memory, place| memory.read(place.offset, to),
         )
     })
 }
@@ -95,7 +95,7 @@ pub(super) fn scatter(
             sge.addr,
             length.into(),
             true,
-            |umem, place| umem.copy_from_skb(place.offset, data.skb, at, length as usize),
+            |memory, place| memory.copy_from_skb(place.offset, data.skb, at, length as usize),
         )
     })
 }
@@ -112,8 +112,14 @@ pub(super) fn put(
         let (start, end) = (before as usize, before.saturating_add(sge.length) as usize);
         let from = from.get(start..end).ok_or(Fault::Access)?;
         let length = u64::from(sge.length);
-        mr::with_local(link, pd, sge.lkey, sge.addr, length, true, |umem, place| {
-            umem.write(place.offset, from)
-        })
+        mr::with_local(
+            link,
+            pd,
+            sge.lkey,
+            sge.addr,
+            length,
+            true,
+            |memory, place| memory.write(place.offset, from),
+        )
     })
 }

@@ -98,7 +98,9 @@ impl Env for Port<'_> {
             address,
             length.into(),
             RemoteUse::Write,
-            |umem, place| umem.copy_from_skb(place.offset, data.skb, data.offset, length as usize),
+            |memory, place| {
+                memory.copy_from_skb(place.offset, data.skb, data.offset, length as usize)
+            },
         )
     }
 
@@ -108,8 +110,8 @@ impl Env for Port<'_> {
             Atomic::FetchAdd { add } => AtomicOp::FetchAdd(add),
         };
         self.remote()
-            .with(rkey, address, 8, RemoteUse::Atomic, |umem, place| {
-                umem.atomic64(place.offset, operation)
+            .with(rkey, address, 8, RemoteUse::Atomic, |memory, place| {
+                memory.atomic64(place.offset, operation)
             })
     }
 
@@ -119,8 +121,8 @@ impl Env for Port<'_> {
             .copy_bits(data.offset, &mut value)
             .map_err(|_| Fault::Operational)?;
         self.remote()
-            .with(rkey, address, 8, RemoteUse::Write, |umem, place| {
-                umem.write_u64_atomic(place.offset, u64::from_ne_bytes(value))
+            .with(rkey, address, 8, RemoteUse::Write, |memory, place| {
+                memory.write_u64_atomic(place.offset, u64::from_ne_bytes(value))
             })
     }
 

@@ -94,7 +94,7 @@ impl Side {
                 address,
                 to.len() as u64,
                 RemoteUse::Read,
-                |umem, place| umem.read(place.offset, to),
+                |memory, place| memory.read(place.offset, to),
             ),
             Payload::Local { slot, offset } => {
                 let note = self.notes.get(slot.0 as usize).ok_or(Fault::Operational)?;

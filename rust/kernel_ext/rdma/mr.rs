@@ -3,6 +3,7 @@
 //! Memory regions.
 
 use super::{
+    direct_memory::DirectMemory,
     object::Object,
     ops::no_udata,
     umem::Umem,
@@ -164,7 +165,9 @@ pub(super) unsafe extern "C" fn get_dma_mr<T: Verbs>(
         let room = Object::alloc()?;
         // SAFETY: Created by `alloc_pd`; not destroyed during an operation on it.
         let data = unsafe { Object::<_, T::Pd>::data(pd) };
-        finish(T::get_dma_mr(data, flags), room)
+        // SAFETY: This is the operation.
+        let memory = unsafe { DirectMemory::new() };
+        finish(T::get_dma_mr(data, memory, flags), room)
     };
     make().unwrap_or_else(|e| e.to_ptr())
 }

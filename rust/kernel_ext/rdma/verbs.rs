@@ -13,6 +13,7 @@ use super::{
         Cq,
         CqInit, //
     },
+    direct_memory::DirectMemory,
     mr::{
         self,
         Access,
@@ -72,8 +73,8 @@ pub trait Verbs: Driver {
     /// Registers memory of a process.
     fn reg_user_mr(pd: &Self::Pd, region: UserRegion) -> Result<(Self::Mr, Keys)>;
 
-    /// Makes a region of all of the kernel's memory, for the kernel.
-    fn get_dma_mr(pd: &Self::Pd, access: Access) -> Result<(Self::Mr, Keys)>;
+    /// Makes a region of all of the kernel's memory, for a domain of the kernel.
+    fn get_dma_mr(pd: &Self::Pd, memory: DirectMemory, access: Access) -> Result<(Self::Mr, Keys)>;
 
     /// A memory region goes: when this returns, nobody gets at its memory any more.
     fn dereg_mr(mr: &Self::Mr);
