@@ -105,6 +105,7 @@ bool oxe_helper_skb_source_mac(const struct sk_buff *skb, u8 mac[ETH_ALEN]);
 unsigned int oxe_helper_skb_gso_size(const struct sk_buff *skb);
 
 /* sync.c */
+bool oxe_helper_may_run_softirqs(void);
 void oxe_helper_spin_lock_bh(spinlock_t *lock);
 void oxe_helper_spin_unlock_bh(spinlock_t *lock);
 bool oxe_helper_spin_trylock_bh(spinlock_t *lock);

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Shims over linux/spinlock.h, linux/hrtimer.h, linux/xarray.h and linux/workqueue.h. */
 #include <linux/hrtimer.h>
+#include <linux/preempt.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "helpers.h"
+
+/* Whether the end of a section without softirqs may run those that came up meanwhile. */
+bool oxe_helper_may_run_softirqs(void)
+{
+	return !irqs_disabled() && !in_hardirq();
+}
 
 void oxe_helper_spin_lock_bh(spinlock_t *lock)
 {

@@ -25,6 +25,13 @@ same_size! {
     ib_device == SIZEOF_ib_device;
     ib_device_ops == SIZEOF_ib_device_ops;
     ib_device_attr == SIZEOF_ib_device_attr;
+    ib_send_wr == SIZEOF_ib_send_wr;
+    ib_rdma_wr == SIZEOF_ib_rdma_wr;
+    ib_atomic_wr == SIZEOF_ib_atomic_wr;
+    ib_ud_wr == SIZEOF_ib_ud_wr;
+    ib_recv_wr == SIZEOF_ib_recv_wr;
+    ib_sge == SIZEOF_ib_sge;
+    ib_wc == SIZEOF_ib_wc;
     ib_port_attr == SIZEOF_ib_port_attr;
     ib_port_immutable == SIZEOF_ib_port_immutable;
     ib_device_modify == SIZEOF_ib_device_modify;
@@ -55,6 +62,19 @@ same_size! {
 }
 
 same_offset! {
+    ib_send_wr.sg_list == OFFSETOF_ib_send_wr__sg_list;
+    ib_send_wr.opcode == OFFSETOF_ib_send_wr__opcode;
+    ib_send_wr.ex == OFFSETOF_ib_send_wr__ex;
+    ib_rdma_wr.rkey == OFFSETOF_ib_rdma_wr__rkey;
+    ib_atomic_wr.swap == OFFSETOF_ib_atomic_wr__swap;
+    ib_atomic_wr.rkey == OFFSETOF_ib_atomic_wr__rkey;
+    ib_ud_wr.ah == OFFSETOF_ib_ud_wr__ah;
+    ib_ud_wr.remote_qkey == OFFSETOF_ib_ud_wr__remote_qkey;
+    ib_ud_wr.pkey_index == OFFSETOF_ib_ud_wr__pkey_index;
+    ib_recv_wr.num_sge == OFFSETOF_ib_recv_wr__num_sge;
+    ib_wc.qp == OFFSETOF_ib_wc__qp;
+    ib_wc.wc_flags == OFFSETOF_ib_wc__wc_flags;
+    ib_wc.network_hdr_type == OFFSETOF_ib_wc__network_hdr_type;
     ib_device.uverbs_cmd_mask == OFFSETOF_ib_device__uverbs_cmd_mask;
     ib_device.node_desc == OFFSETOF_ib_device__node_desc;
     ib_device.node_guid == OFFSETOF_ib_device__node_guid;

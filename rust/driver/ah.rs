@@ -104,12 +104,13 @@ pub(crate) fn v4(gid: &[u8; 16]) -> [u8; 4] {
 pub(crate) struct Ah {
     link: Arc<Link>,
     pd: PdId,
+    /// 0 if it is the kernel's, which needs no number.
     number: u32,
     path: Arc<Path>,
 }
 
 impl Ah {
-    /// Makes one. Context: process, as long as there are none of the kernel.
+    /// Makes one for a process. Context: process.
     pub(crate) fn new(link: &Arc<Link>, pd: PdId, address: AddressAttributes) -> Result<Arc<Self>> {
         link.objects.ah_count.take()?;
         let made = link.objects.ahs.insert_with(|number| {
@@ -129,6 +130,27 @@ impl Ah {
         made
     }
 
+    /// Makes one for the kernel. Context: any, unless `sleepable`.
+    pub(crate) fn for_kernel(
+        link: &Arc<Link>,
+        pd: PdId,
+        address: AddressAttributes,
+        sleepable: bool,
+    ) -> Result<Arc<Self>> {
+        let flags = if sleepable { GFP_KERNEL } else { GFP_ATOMIC };
+        // As above.
+        let flow = Qpn::from_low_bits(link.objects.next_id() as u32);
+        let ah = Self {
+            link: link.clone(),
+            pd,
+            number: 0,
+            path: Arc::pin_init(Path::new(address, flow, Qpn::GSI), flags)?,
+        };
+        let ah = Arc::new(ah, flags)?;
+        link.objects.ah_count.take()?;
+        Ok(ah)
+    }
+
     /// What the process calls it.
     pub(crate) fn number(&self) -> u32 {
         self.number
@@ -144,9 +166,11 @@ impl Ah {
         (self.pd == pd).then(|| self.path.clone())
     }
 
-    /// Nobody finds it any more. Context: process.
+    /// Nobody finds it any more. Context: process; any for the kernel's.
     pub(crate) fn unlink(&self) {
-        if let Some(unlinked) = self.link.objects.ahs.remove(self.number, self) {
+        if self.number == 0 {
+            self.link.objects.ah_count.give_back();
+        } else if let Some(unlinked) = self.link.objects.ahs.remove(self.number, self) {
             drop(unlinked);
             self.link.objects.ah_count.give_back();
         }

@@ -2,8 +2,15 @@
 
 //! Completion queues.
 //!
-//! Lock: [`Cq::inner`], a leaf. Completions are added under the lock of a queue pair's engine; the
-//! notice goes out after that is released ([`Notices`]).
+//! Lock: [`Cq::inner`], a leaf, taken with interrupts off: the kernel's users poll and arm in any
+//! context. Completions are added under the lock of a queue pair's engine; the notice goes out
+//! after that is released ([`Notices`]).
+
+mod private;
+
+pub(crate) use self::private::Origin;
+
+use self::private::Private;
 
 use crate::{
     limits,
@@ -12,18 +19,18 @@ use crate::{
 };
 use kernel::{
     prelude::*,
-    sync::Arc, //
-};
-use kernel_ext::{
-    rdma::{
-        CqInit,
-        CqNotifier,
-        User, //
-    },
     sync::{
-        new_spinlock_bh,
-        SpinLockBh, //
+        new_spinlock_irq,
+        Arc,
+        SpinLockIrq, //
     }, //
+};
+use kernel_ext::rdma::{
+    Completions,
+    CqInit,
+    CqNotifier,
+    QpReference,
+    User, //
 };
 use oxe_uabi::{
     cqe::Cqe,
@@ -38,8 +45,16 @@ enum Armed {
     Any,
 }
 
+/// Where completions wait.
+enum Ring {
+    /// In memory of a process.
+    Shared(Outbox),
+    /// Of the kernel's.
+    Private(Private),
+}
+
 struct Inner {
-    ring: Outbox,
+    ring: Ring,
     armed: Armed,
     /// It ran over: completions are lost.
     overrun: bool,
@@ -51,7 +66,7 @@ pub(crate) struct Cq {
     _place: Place,
     notifier: Arc<CqNotifier>,
     #[pin]
-    inner: SpinLockBh<Inner>,
+    inner: SpinLockIrq<Inner>,
 }
 
 /// What adding a completion calls for.
@@ -68,13 +83,19 @@ pub(crate) enum Added {
 }
 
 impl Cq {
-    /// Makes one for a process.
+    /// Makes one, for a process or for the kernel. Context: process.
     pub(crate) fn new(link: &Arc<Link>, init: CqInit<'_>) -> Result<(Arc<Self>, u32)> {
-        let user = init.user.ok_or(EOPNOTSUPP)?;
         if init.entries == 0 || init.entries > limits::MAX_CQE {
             return Err(EINVAL);
         }
-        Self::for_user(Place::take(link)?, &user, init.entries, init.notifier)
+        let place = Place::take(link)?;
+        match init.user {
+            Some(user) => Self::for_user(place, &user, init.entries, init.notifier),
+            None => {
+                let ring = Ring::Private(Private::new(init.entries)?);
+                Ok((Self::make(place, ring, init.notifier)?, init.entries))
+            }
+        }
     }
 
     fn for_user(
@@ -87,11 +108,16 @@ impl Cq {
         let response = CompletionQueue { ring: ring.info() };
         user.respond(&response.to_bytes())?;
         let capacity = ring.capacity();
-        let cq = Arc::pin_init(
+        let cq = Self::make(place, Ring::Shared(ring), notifier)?;
+        Ok((cq, capacity))
+    }
+
+    fn make(place: Place, ring: Ring, notifier: Arc<CqNotifier>) -> Result<Arc<Self>> {
+        Arc::pin_init(
             pin_init!(Self {
                 _place: place,
                 notifier,
-                inner <- new_spinlock_bh!(
+                inner <- new_spinlock_irq!(
                     Inner {
                         ring,
                         armed: Armed::No,
@@ -101,17 +127,22 @@ impl Cq {
                 ),
             }),
             GFP_KERNEL,
-        )?;
-        Ok((cq, capacity))
+        )
     }
 
-    /// Adds a completion. Context: process or softirq.
-    pub(crate) fn add(&self, cqe: &Cqe, solicited: bool) -> Added {
+    /// Adds a completion; one without an origin is for a process. Context: any.
+    pub(crate) fn add(&self, cqe: &Cqe, origin: Option<Origin>, solicited: bool) -> Added {
         let mut inner = self.inner.lock();
         if inner.overrun {
             return Added::Lost;
         }
-        if !inner.ring.push(&cqe.to_bytes()) {
+        let added = match (&mut inner.ring, origin) {
+            (Ring::Shared(ring), None) => ring.push(&cqe.to_bytes()),
+            (Ring::Private(ring), Some(origin)) => ring.push(cqe, origin),
+            // ib_core gives neither the queues of the other.
+            _ => false,
+        };
+        if !added {
             inner.overrun = true;
             return Added::Overrun;
         }
@@ -128,7 +159,7 @@ impl Cq {
         }
     }
 
-    /// Asks for a notice of the next completion. True if there are some already.
+    /// Asks for a notice of the next completion. True if there are some already. Context: any.
     pub(crate) fn arm(&self, solicited_only: bool) -> bool {
         let mut inner = self.inner.lock();
         if !solicited_only {
@@ -136,12 +167,36 @@ impl Cq {
         } else if inner.armed == Armed::No {
             inner.armed = Armed::Solicited;
         }
-        !inner.ring.is_empty()
+        match &inner.ring {
+            Ring::Shared(ring) => !ring.is_empty(),
+            Ring::Private(ring) => !ring.is_empty(),
+        }
+    }
+
+    /// Takes completions out of a queue of the kernel. Context: any.
+    pub(crate) fn poll(&self, to: &mut Completions<'_>) -> Result {
+        match &mut self.inner.lock().ring {
+            Ring::Shared(_) => Err(EINVAL),
+            Ring::Private(ring) => {
+                ring.poll(to);
+                Ok(())
+            }
+        }
+    }
+
+    /// A queue pair of the kernel goes: its completions do as well. Context: any.
+    pub(crate) fn forget(&self, qp: QpReference) {
+        if let Ring::Private(ring) = &mut self.inner.lock().ring {
+            ring.forget(qp);
+        }
     }
 
     /// The queue is destroyed. Context: process.
     pub(crate) fn destroy(&self) {
-        let mapping = self.inner.lock().ring.take_mapping();
+        let mapping = match &mut self.inner.lock().ring {
+            Ring::Shared(ring) => ring.take_mapping(),
+            Ring::Private(_) => None,
+        };
         drop(mapping);
     }
 

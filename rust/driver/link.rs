@@ -44,7 +44,9 @@ use kernel::{
         },
         new_mutex,
         new_spinlock,
+        rcu,
         Arc,
+        ArcBorrow,
         Mutex,
         SpinLock, //
     },
@@ -77,7 +79,10 @@ use kernel_ext::{
     },
 };
 use oxe_proto::{
-    types::Mtu,
+    types::{
+        Mtu,
+        Qpn, //
+    },
     wire::roce::UDP_PORT, //
 };
 
@@ -274,7 +279,20 @@ impl Link {
         &self.state.qps
     }
 
-    /// Lets a queue pair's work item run. Context: process or softirq.
+    /// The queue pair of this link that packets to `qpn` are for. Context: any.
+    pub(crate) fn find_qp<'a>(
+        &'a self,
+        qpn: Qpn,
+        rcu: &'a rcu::Guard,
+    ) -> Option<ArcBorrow<'a, Qp>> {
+        if qpn == Qpn::GSI {
+            return self.objects.special_qps.get(qpn.get() as usize, rcu);
+        }
+        let found = self.state.qps.get(qpn.get(), rcu);
+        found.filter(|qp| qp.is_of(self))
+    }
+
+    /// Lets a queue pair's work item run. Context: any.
     pub(crate) fn enqueue(&self, qp: Arc<Qp>) {
         // If it is queued already, it sees what there is to do when it runs.
         let _ = self.state.traffic.enqueue(qp);

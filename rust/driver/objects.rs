@@ -7,6 +7,7 @@ use crate::{
     limits,
     mr::Mr,
     numbers::Numbers,
+    qp::Qp,
     quota::Quota, //
 };
 use kernel::{
@@ -16,6 +17,7 @@ use kernel::{
         Relaxed, //
     }, //
 };
+use kernel_ext::sync::IdTable;
 
 /// See the module's description.
 #[pin_data]
@@ -32,6 +34,9 @@ pub(crate) struct Objects {
     /// Address handles, by what the process calls them.
     #[pin]
     pub(crate) ahs: Numbers<Ah>,
+    /// Queue pairs whose number each device has: that for management datagrams.
+    #[pin]
+    pub(crate) special_qps: IdTable<Qp>,
     next_id: Atomic<u64>,
 }
 
@@ -47,6 +52,7 @@ impl Objects {
             ah_count: Quota::new(limits::MAX_AH),
             mrs <- Numbers::new(1..=0x00ff_fffe),
             ahs <- Numbers::new(1..=0x00ff_fffe),
+            special_qps <- IdTable::new(),
             next_id: Atomic::new(1),
         })
     }

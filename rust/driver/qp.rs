@@ -15,9 +15,17 @@ mod env;
 mod flow;
 mod modify;
 mod post;
+mod posts;
 mod receive;
 
-use self::data::Data;
+use self::{
+    data::Data,
+    posts::{
+        Kernel,
+        RecvPosts,
+        SendPosts, //
+    }, //
+};
 pub(crate) use self::{
     modify::to_mtu,
     receive::parse, //
@@ -27,7 +35,8 @@ use crate::{
     ah::Path,
     cq::{
         Added,
-        Cq, //
+        Cq,
+        Origin, //
     },
     link::Link,
     ring::Inbox, //
@@ -51,8 +60,11 @@ use kernel::{
 use kernel_ext::{
     net::SkBuff,
     rdma::{
+        DatagramSource,
+        Mapping,
         QpEvent,
-        QpEvents, //
+        QpEvents,
+        QpReference, //
     },
     sync::{
         SpinLockBh,
@@ -130,6 +142,44 @@ struct Held {
     skb: SkBuff,
     /// Where its UDP payload starts.
     offset: usize,
+    /// The VLAN that it came by.
+    vlan: Option<u16>,
+}
+
+/// Where send requests come from.
+enum Sends {
+    /// A ring that a process fills.
+    Shared(Inbox),
+    /// Posts of the kernel's.
+    Posted(Arc<SendPosts>),
+}
+
+impl Sends {
+    /// What a process can map.
+    fn take_mapping(&mut self) -> Option<Mapping> {
+        match self {
+            Self::Shared(ring) => ring.take_mapping(),
+            Self::Posted(_) => None,
+        }
+    }
+}
+
+/// Where receive requests come from.
+enum Receives {
+    /// A ring that a process fills.
+    Shared(Inbox),
+    /// Posts of the kernel's.
+    Posted(Arc<RecvPosts>),
+}
+
+impl Receives {
+    /// What a process can map.
+    fn take_mapping(&mut self) -> Option<Mapping> {
+        match self {
+            Self::Shared(ring) => ring.take_mapping(),
+            Self::Posted(_) => None,
+        }
+    }
 }
 
 /// All of a queue pair but the engine, which looks at it through [`env::Port`].
@@ -142,8 +192,10 @@ struct Side {
     queue: SendQueue,
     send_cq: Arc<Cq>,
     recv_cq: Arc<Cq>,
-    send_ring: Inbox,
-    recv_ring: Inbox,
+    sends: Sends,
+    receives: Receives,
+    /// How completions of the kernel's name it.
+    reference: Option<QpReference>,
     notes: KVVec<Note>,
     /// The gather lists of all slots, [`Side::list_stride`] elements each.
     lists: KVVec<Sge>,
@@ -160,6 +212,13 @@ struct Side {
     /// The next IPv4 identification.
     ip_id: u16,
     notices: Notices,
+}
+
+impl Side {
+    /// What completions of the kernel's have beside those of a process; nothing for a process.
+    fn origin(&self, source: Option<DatagramSource>) -> Option<Origin> {
+        self.reference.map(|qp| Origin { qp, source })
+    }
 }
 
 /// What is under a queue pair's lock.
@@ -181,6 +240,8 @@ pub(crate) struct Qp {
     recv_cq: Arc<Cq>,
     events: Arc<QpEvents>,
     created: create::Created,
+    /// What it has if it is the kernel's.
+    kernel: Option<Kernel>,
     #[pin]
     inner: SpinLockBh<Inner>,
     /// What the work item has to tell.

@@ -95,8 +95,7 @@ impl Receiver for PortTable {
             counters.rcvd_malformed.increment();
             return;
         };
-        let found = link.qps().get(packet.dest_qp.get(), &rcu);
-        let Some(qp) = found.filter(|qp| qp.is_of(&link)) else {
+        let Some(qp) = link.find_qp(packet.dest_qp, &rcu) else {
             counters.rcvd_no_qp.increment();
             return;
         };
@@ -104,7 +103,7 @@ impl Receiver for PortTable {
             counters.rcvd_bad_icrc.increment();
             return;
         }
-        Qp::receive(qp, &packet, skb, offset);
+        Qp::receive(qp, &packet, skb, offset, netdev.vlan_id());
     }
 }
 

@@ -20,6 +20,7 @@ use kernel_ext::rdma::{
     Access,
     AddressAttributes,
     AhInit,
+    Completions,
     CqInit,
     Device,
     DirectMemory,
@@ -28,6 +29,8 @@ use kernel_ext::rdma::{
     QpChange,
     QpCreated,
     QpInit,
+    RecvRequests,
+    SendRequests,
     UserRegion,
     Verbs, //
 };
@@ -45,6 +48,10 @@ impl Verbs for OxeDevice {
 
     fn arm_cq(cq: &Arc<Cq>, solicited_only: bool, _report_missed: bool) -> Result<bool> {
         Ok(cq.arm(solicited_only))
+    }
+
+    fn poll_cq(cq: &Arc<Cq>, to: &mut Completions<'_>) -> Result {
+        cq.poll(to)
     }
 
     fn destroy_cq(cq: &Arc<Cq>) {
@@ -97,8 +104,18 @@ impl Verbs for OxeDevice {
         Qp::ring(qp.as_arc_borrow())
     }
 
+    fn post_send(qp: &Arc<Qp>, requests: &mut SendRequests<'_, Self>) -> Result {
+        Qp::post_send(qp.as_arc_borrow(), requests)
+    }
+
+    fn post_recv(qp: &Arc<Qp>, requests: &mut RecvRequests<'_>) -> Result {
+        Qp::post_recv(qp.as_arc_borrow(), requests)
+    }
+
     fn create_ah(_dev: &Device<Self>, pd: &Pd, init: AhInit<'_>) -> Result<Arc<Ah>> {
-        let user = init.user.ok_or(EOPNOTSUPP)?;
+        let Some(user) = init.user else {
+            return Ah::for_kernel(&pd.link, pd.id, init.address, init.sleepable);
+        };
         let ah = Ah::new(&pd.link, pd.id, init.address)?;
         let response = AddressHandle {
             number: ah.number(),

@@ -18,6 +18,8 @@
 //! | `struct ib_ucontext`, `struct ib_pd` | [`Driver::Ucontext`], [`Driver::Pd`] |
 //! | `struct ib_cq`, `struct ib_qp` | [`Verbs::Cq`], [`Verbs::Qp`] |
 //! | `struct ib_mr`, `struct ib_ah` | [`Verbs::Mr`], [`Verbs::Ah`] |
+//! | `struct ib_send_wr`, `struct ib_recv_wr` | [`SendRequest`], [`RecvRequest`] |
+//! | `struct ib_wc` | [`WorkCompletion`] |
 //! | `struct ib_udata` | [`User`] |
 //! | `vmalloc_user()`, `struct rdma_user_mmap_entry` | [`UserMemory`], [`Mapping`] |
 //! | `struct ib_umem` | [`Umem`] |
@@ -28,6 +30,7 @@
 
 mod ah;
 mod attributes;
+mod completion;
 mod cq;
 mod device;
 mod direct_memory;
@@ -36,6 +39,7 @@ mod mapping;
 mod mr;
 mod object;
 mod ops;
+mod posting;
 mod qp;
 mod qp_attributes;
 mod umem;
@@ -61,6 +65,13 @@ pub use attributes::{
     PortAttributes,
     PortState, //
 };
+pub use completion::{
+    Completions,
+    DatagramSource,
+    Extra,
+    QpReference,
+    WorkCompletion, //
+};
 pub use cq::{
     CqInit,
     CqNotifier, //
@@ -82,6 +93,15 @@ pub use mr::{
     Access,
     Keys,
     UserRegion, //
+};
+pub use posting::{
+    Operation,
+    Piece,
+    Pieces,
+    RecvRequest,
+    RecvRequests,
+    SendRequest,
+    SendRequests, //
 };
 pub use qp::{
     QpCaps,

@@ -8,6 +8,8 @@ mod slot;
 mod spinlock_bh;
 pub mod timer;
 
+use crate::bindings;
+
 pub use id_table::{
     IdTable,
     Unlinked, //
@@ -26,3 +28,12 @@ pub use timer::{
     Timer,
     TimerHandler, //
 };
+
+/// Whether the caller may take a [`SpinLockBh`]: not in a hardirq and not with interrupts off.
+///
+/// Context: any.
+#[inline]
+pub fn may_lock_bh() -> bool {
+    // SAFETY: A look at the state of this processor.
+    unsafe { bindings::oxe_helper_may_run_softirqs() }
+}

@@ -4,14 +4,18 @@
 
 use super::{
     Inner,
+    Kernel,
     KernelMemory,
     Note,
     Notices,
     Qp,
+    Receives,
+    RecvPosts,
+    SendPosts,
+    Sends,
     Side, //
 };
 use crate::{
-    cq::Cq,
     device::OxeDevice,
     limits,
     link::Link,
@@ -28,7 +32,9 @@ use kernel::{
 use kernel_ext::{
     rdma::{
         QpCaps,
+        QpEvents,
         QpInit,
+        QpReference,
         QpType as VerbsType,
         User, //
     },
@@ -64,7 +70,10 @@ use oxe_uabi::{
 /// What a queue pair was made as.
 pub(super) struct Created {
     pub(super) caps: QpCaps,
-    pub(super) all_signalled: bool,
+    pub(super) pd: PdId,
+    pub(super) queue: SendQueue,
+    /// How completions of the kernel's name it.
+    reference: Option<QpReference>,
 }
 
 /// READs and atomics that the responder can keep: as many as a device announces.
@@ -84,25 +93,82 @@ fn made<T>(count: usize, mut make: impl FnMut() -> T) -> Result<KVVec<T>> {
     Ok(all)
 }
 
-impl Side {
-    /// The queues of a process's queue pair; its number is not known yet.
-    #[expect(clippy::too_many_arguments, reason = "each is one field")]
-    fn new(
-        link: &Arc<Link>,
-        user: &User<'_>,
-        qp_type: QpType,
-        caps: &QpCaps,
-        all_signalled: bool,
-        pd: PdId,
-        send_cq: &Arc<Cq>,
-        recv_cq: &Arc<Cq>,
-    ) -> Result<Self> {
+/// The queues of a queue pair, before there is one.
+struct Queues {
+    sends: Sends,
+    receives: Receives,
+    /// Send requests that the engine is to keep.
+    slots: usize,
+    caps: QpCaps,
+    kernel: Option<Kernel>,
+}
+
+impl Queues {
+    /// Those of a process, which is told where they are.
+    fn shared(user: &User<'_>, caps: &QpCaps) -> Result<Self> {
+        if user.input_len() != 0 {
+            return Err(EINVAL);
+        }
         let room = send::Room::new(caps.max_send_sge, caps.max_inline_data).ok_or(EINVAL)?;
         let recv_bytes = recv::element_bytes(caps.max_recv_sge).ok_or(EINVAL)?;
-        let send_ring = Inbox::new(user, caps.max_send_wr.max(1), room.element_bytes())?;
-        let recv_ring = Inbox::new(user, caps.max_recv_wr.max(1), recv_bytes)?;
-        let slots = (send_ring.capacity() as usize).saturating_add(1);
-        let (list_stride, inline_stride) = (room.sges() as usize, room.inline_bytes() as usize);
+        let sends = Inbox::new(user, caps.max_send_wr.max(1), room.element_bytes())?;
+        let receives = Inbox::new(user, caps.max_recv_wr.max(1), recv_bytes)?;
+        let response = QueuePair {
+            receive: receives.info(),
+            send: sends.info(),
+        };
+        user.respond(&response.to_bytes())?;
+        Ok(Self {
+            slots: (sends.capacity() as usize).saturating_add(1),
+            caps: QpCaps {
+                max_send_wr: sends.capacity(),
+                max_recv_wr: receives.capacity(),
+                max_send_sge: room.sges(),
+                max_recv_sge: caps.max_recv_sge,
+                max_inline_data: room.inline_bytes(),
+            },
+            sends: Sends::Shared(sends),
+            receives: Receives::Shared(receives),
+            kernel: None,
+        })
+    }
+
+    /// Those of the kernel.
+    fn posted(caps: &QpCaps) -> Result<Self> {
+        let caps = QpCaps {
+            max_send_wr: caps.max_send_wr.max(1),
+            max_recv_wr: caps.max_recv_wr.max(1),
+            ..*caps
+        };
+        let sends = SendPosts::new(
+            caps.max_send_wr,
+            caps.max_send_sge as usize,
+            caps.max_inline_data as usize,
+        )?;
+        let receives = RecvPosts::new(caps.max_recv_wr, caps.max_recv_sge as usize)?;
+        Ok(Self {
+            sends: Sends::Posted(sends.clone()),
+            receives: Receives::Posted(receives.clone()),
+            slots: (caps.max_send_wr as usize).next_power_of_two(),
+            caps,
+            kernel: Some(Kernel { sends, receives }),
+        })
+    }
+}
+
+impl Side {
+    /// The side of a queue pair that is to be; its number is not known yet.
+    fn new(
+        link: &Arc<Link>,
+        pd: PdId,
+        qp_type: QpType,
+        queues: Queues,
+        init: &QpInit<'_, OxeDevice>,
+    ) -> Result<Self> {
+        let (slots, caps) = (queues.slots, queues.caps);
+        let is_kernel = matches!(queues.sends, Sends::Posted(_));
+        let list_stride = caps.max_send_sge as usize;
+        let inline_stride = caps.max_inline_data as usize;
         let lists = slots.checked_mul(list_stride).ok_or(ENOMEM)?;
         let inline = slots.checked_mul(inline_stride).ok_or(ENOMEM)?;
         Ok(Self {
@@ -113,10 +179,10 @@ impl Side {
             datagram: qp_type.is_datagram(),
             queue: SendQueue {
                 qp_type,
-                all_signalled,
+                all_signalled: init.all_signalled,
             },
-            send_cq: send_cq.clone(),
-            recv_cq: recv_cq.clone(),
+            send_cq: init.send_cq.clone(),
+            recv_cq: init.recv_cq.clone(),
             notes: made(slots, Note::default)?,
             lists: filled(Sge::default(), lists)?,
             list_stride,
@@ -129,8 +195,9 @@ impl Side {
             path: None,
             ip_id: 1,
             notices: Notices::default(),
-            send_ring,
-            recv_ring,
+            sends: queues.sends,
+            receives: queues.receives,
+            reference: is_kernel.then_some(init.reference),
         })
     }
 
@@ -142,8 +209,12 @@ impl Side {
 
     /// Forgets what was posted (RESET).
     pub(super) fn forget(&mut self) {
-        self.send_ring.discard();
-        self.recv_ring.discard();
+        if let Sends::Shared(ring) = &mut self.sends {
+            ring.discard();
+        }
+        if let Receives::Shared(ring) = &mut self.receives {
+            ring.discard();
+        }
         self.current = None;
         self.held.iter_mut().for_each(|held| *held = None);
         self.path = None;
@@ -154,21 +225,21 @@ impl Side {
 }
 
 impl Qp {
-    /// Makes a queue pair for a process. Context: process.
+    /// Makes a queue pair for a process or the kernel. Context: process.
     pub(crate) fn new(
         link: &Arc<Link>,
         pd: PdId,
         init: QpInit<'_, OxeDevice>,
     ) -> Result<Arc<Self>> {
-        let user = init.user.ok_or(EOPNOTSUPP)?;
-        if user.input_len() != 0 || init.create_flags != 0 {
+        if init.create_flags != 0 {
             return Err(EINVAL);
         }
         let qp_type = match init.qp_type {
             VerbsType::Rc => QpType::Rc,
             VerbsType::Uc => QpType::Uc,
             VerbsType::Ud => QpType::Ud,
-            VerbsType::Gsi => return Err(EOPNOTSUPP),
+            VerbsType::Gsi if init.user.is_none() => QpType::Gsi,
+            VerbsType::Gsi => return Err(EINVAL),
         };
         let caps = &init.caps;
         if caps.max_send_wr > limits::MAX_QP_WR
@@ -179,71 +250,72 @@ impl Qp {
         {
             return Err(EINVAL);
         }
-        let mut side = Side::new(
-            link,
-            &user,
-            qp_type,
-            caps,
-            init.all_signalled,
-            pd,
-            init.send_cq,
-            init.recv_cq,
-        )?;
-        let caps = QpCaps {
-            max_send_wr: side.send_ring.capacity(),
-            max_recv_wr: side.recv_ring.capacity(),
-            max_send_sge: side.list_stride as u32,
-            max_recv_sge: caps.max_recv_sge,
-            max_inline_data: side.inline_stride as u32,
+        let mut queues = match &init.user {
+            Some(user) => Queues::shared(user, caps)?,
+            None => Queues::posted(caps)?,
         };
-        let response = QueuePair {
-            receive: side.recv_ring.info(),
-            send: side.send_ring.info(),
-        };
-        user.respond(&response.to_bytes())?;
-        let slots = filled(SendSlot::default(), side.notes.len())?;
-        let resources = if qp_type == QpType::Rc {
-            filled(Resource::default(), RESOURCES)?
-        } else {
-            KVVec::new()
-        };
+        let (caps, kernel) = (queues.caps, queues.kernel.take());
+        let side = Side::new(link, pd, qp_type, queues, &init)?;
         link.objects.qps.take()?;
-        let events = init.events;
-        let made = link.qps().insert_with(move |number| {
-            let qpn = Qpn::from_low_bits(number);
-            let mut config = Config::new(qp_type, qpn);
-            config.port_mtu = link.active_mtu();
-            side.qpn = qpn;
-            if qp_type == QpType::Rc {
-                side.held = made(oxe_proto::transport::EARLY_SLOTS as usize, || None)?;
-            }
-            let engine = Engine::<KernelMemory>::new(config, slots, resources).ok_or(EINVAL)?;
-            Arc::pin_init(
-                pin_init!(Self {
-                    qpn,
-                    link: link.clone(),
-                    send_cq: side.send_cq.clone(),
-                    recv_cq: side.recv_cq.clone(),
-                    events,
-                    created: Created {
-                        caps,
-                        all_signalled: side.queue.all_signalled,
-                    },
-                    inner <- new_spinlock_bh!(
-                        Inner { engine, side, starved: false, dead: false },
-                        "oxe::Qp::inner"
-                    ),
-                    untold: Atomic::new(0),
-                    work <- new_work!("oxe::Qp::work"),
-                    timer <- Timer::new(),
-                }),
-                GFP_KERNEL,
-            )
-        });
+        let make = |number| Self::make(number, side, caps, kernel, init.events);
+        let made = if qp_type == QpType::Gsi {
+            make(Qpn::GSI.get()).and_then(|qp| {
+                let number = qp.qpn.get() as usize;
+                link.objects.special_qps.insert(number, qp.clone())?;
+                Ok(qp)
+            })
+        } else {
+            link.qps().insert_with(make)
+        };
         if made.is_err() {
             link.objects.qps.give_back();
         }
         made
+    }
+
+    /// Puts one together that is to be found by `number`.
+    fn make(
+        number: u32,
+        mut side: Side,
+        caps: QpCaps,
+        kernel: Option<Kernel>,
+        events: Arc<QpEvents>,
+    ) -> Result<Arc<Self>> {
+        let (qpn, qp_type) = (Qpn::from_low_bits(number), side.queue.qp_type);
+        let slots = filled(SendSlot::default(), side.notes.len())?;
+        let mut resources = KVVec::new();
+        if qp_type == QpType::Rc {
+            resources = filled(Resource::default(), RESOURCES)?;
+            side.held = made(oxe_proto::transport::EARLY_SLOTS as usize, || None)?;
+        }
+        let mut config = Config::new(qp_type, qpn);
+        config.port_mtu = side.link.active_mtu();
+        side.qpn = qpn;
+        let engine = Engine::<KernelMemory>::new(config, slots, resources).ok_or(EINVAL)?;
+        Arc::pin_init(
+            pin_init!(Self {
+                qpn,
+                link: side.link.clone(),
+                send_cq: side.send_cq.clone(),
+                recv_cq: side.recv_cq.clone(),
+                events,
+                created: Created {
+                    caps,
+                    pd: side.pd,
+                    queue: side.queue,
+                    reference: side.reference,
+                },
+                kernel,
+                inner <- new_spinlock_bh!(
+                    Inner { engine, side, starved: false, dead: false },
+                    "oxe::Qp::inner"
+                ),
+                untold: Atomic::new(0),
+                work <- new_work!("oxe::Qp::work"),
+                timer <- Timer::new(),
+            }),
+            GFP_KERNEL,
+        )
     }
 
     /// What it has room for.
@@ -254,7 +326,12 @@ impl Qp {
     /// Ends it: nothing is completed or told any more. Context: process.
     pub(crate) fn destroy(&self) {
         // Packets do not find it any more.
-        drop(self.link.qps().remove(self.qpn.get(), self));
+        let number = self.qpn.get();
+        drop(if self.qpn == Qpn::GSI {
+            self.link.objects.special_qps.remove(number as usize, self)
+        } else {
+            self.link.qps().remove(number, self)
+        });
         let mappings;
         {
             let mut inner = self.inner.lock();
@@ -262,9 +339,14 @@ impl Qp {
             inner.side.held.iter_mut().for_each(|held| *held = None);
             inner.side.forget_paths();
             let side = &mut inner.side;
-            mappings = [side.send_ring.take_mapping(), side.recv_ring.take_mapping()];
+            mappings = [side.sends.take_mapping(), side.receives.take_mapping()];
         }
         drop(mappings);
+        if let (Some(kernel), Some(reference)) = (&self.kernel, self.created.reference) {
+            kernel.close();
+            self.send_cq.forget(reference);
+            self.recv_cq.forget(reference);
+        }
         // Work that is queued sees that it is dead.
         self.timer.shut_down();
         self.link.objects.qps.give_back();

@@ -19,6 +19,8 @@ pub(crate) struct Data<'d> {
     pub(crate) skb: &'d SkBuff,
     pub(crate) offset: usize,
     pub(crate) length: u32,
+    /// The VLAN that it came by.
+    pub(crate) vlan: Option<u16>,
 }
 
 /// Calls `act` for each piece of a list that holds some of the `length` bytes from `offset` on:

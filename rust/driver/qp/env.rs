@@ -8,12 +8,17 @@ use super::{
     data,
     Current,
     Data,
+    Receives,
     Side, //
 };
 use crate::mr::Remote;
 use kernel_ext::{
     net::SkBuff,
-    rdma::AtomicOp, //
+    rdma::{
+        AtomicOp,
+        DatagramSource,
+        Network, //
+    }, //
 };
 use oxe_proto::{
     memory::RemoteUse,
@@ -55,6 +60,20 @@ fn network_header(skb: &SkBuff) -> Option<[u8; 40]> {
     let mut area = [0; 40];
     *area.last_chunk_mut()? = skb.network_header_v4()?;
     Some(area)
+}
+
+/// What the kernel's users are told of where a datagram came from.
+fn source(data: Data<'_>) -> Option<DatagramSource> {
+    let network = if data.skb.network_header_v6().is_some() {
+        Network::V6
+    } else {
+        Network::V4
+    };
+    Some(DatagramSource {
+        network,
+        vlan: data.vlan,
+        mac: data.skb.source_mac(),
+    })
 }
 
 /// A queue pair's side, and the packet that is being handled, if one is.
@@ -137,7 +156,13 @@ impl Env for Port<'_> {
 
     fn take_receive(&mut self, _srq: Option<SrqNumber>) -> Taken {
         let side = &mut *self.side;
-        let Some(raw) = side.recv_ring.peek() else {
+        let ring = match &mut side.receives {
+            Receives::Shared(ring) => ring,
+            Receives::Posted(posts) => {
+                return posts.take(&mut side.current_list, &mut side.current);
+            }
+        };
+        let Some(raw) = ring.peek() else {
             return Taken::Empty;
         };
         let element = RecvElement::parse(raw);
@@ -165,7 +190,7 @@ impl Env for Port<'_> {
             wr_id: element.wr_id,
             count,
         });
-        side.recv_ring.take();
+        ring.take();
         taken
     }
 
@@ -198,7 +223,14 @@ impl Env for Port<'_> {
             cqe.grh = side.datagram;
             cqe.port = 1;
         }
-        let added = side.recv_cq.add(&cqe, completion.solicited || !good);
+        let origin = match &side.reference {
+            None => None,
+            Some(_) if side.datagram && good => side.origin(self.packet.and_then(source)),
+            Some(_) => side.origin(None),
+        };
+        let added = side
+            .recv_cq
+            .add(&cqe, origin, completion.solicited || !good);
         side.notices.received(added);
     }
 

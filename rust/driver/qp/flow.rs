@@ -9,6 +9,8 @@ use super::{
     Inner,
     Notices,
     Qp,
+    Receives,
+    Sends,
     Side, //
 };
 use crate::{
@@ -147,6 +149,10 @@ impl Side {
             return;
         };
         note.path = None;
+        if let Sends::Posted(posts) = &self.sends {
+            // Before its user is told, who may post again then.
+            posts.ended();
+        }
         if !completion.reported {
             return;
         }
@@ -154,7 +160,7 @@ impl Side {
         let mut cqe = Cqe::new(note.wr_id, completion.status, note.opcode, self.qpn);
         cqe.byte_len = note.bytes;
         // A failure is as good as solicited: who waits for one wants to hear of it.
-        let added = self.send_cq.add(&cqe, !good);
+        let added = self.send_cq.add(&cqe, self.origin(None), !good);
         self.notices.sent(added);
     }
 
@@ -162,13 +168,21 @@ impl Side {
     /// may be more.
     fn flush_receives(&mut self, most: u32) -> bool {
         for _ in 0..most {
-            let Some(raw) = self.recv_ring.peek() else {
+            let wr_id = match &mut self.receives {
+                Receives::Shared(ring) => {
+                    let wr_id = ring.peek().map(|raw| RecvElement::parse(raw).wr_id);
+                    if wr_id.is_some() {
+                        ring.take();
+                    }
+                    wr_id
+                }
+                Receives::Posted(posts) => posts.flush(),
+            };
+            let Some(wr_id) = wr_id else {
                 return false;
             };
-            let wr_id = RecvElement::parse(raw).wr_id;
-            self.recv_ring.take();
             let cqe = Cqe::new(wr_id, WcStatus::Flushed, WcOpcode::Receive, self.qpn);
-            let added = self.recv_cq.add(&cqe, true);
+            let added = self.recv_cq.add(&cqe, self.origin(None), true);
             self.notices.received(added);
         }
         true
@@ -276,7 +290,7 @@ impl Qp {
     pub(super) fn arm(this: ArcBorrow<'_, Self>, inner: &Inner) {
         match inner.engine.next_timeout() {
             Some(at) => this.timer.arm(this, at.as_nanos()),
-            None if inner.engine.state() == State::Err => {
+            None if inner.engine.state() == State::Err && this.kernel.is_none() => {
                 this.timer.arm(this, now().saturating_add(FLUSH_PAUSE));
             }
             None => this.timer.cancel(),

@@ -254,6 +254,9 @@ impl Qp {
         if change.state == Some(State::Reset) {
             inner.side.forget();
         }
+        if let Some(kernel) = &this.kernel {
+            kernel.enter(inner.engine.state());
+        }
         let mut more = inner.take_posts();
         more |= inner.flow(clock());
         Self::arm(this, &inner);
@@ -277,7 +280,7 @@ impl Qp {
         out.set_state(state);
         out.set_current_state(state);
         out.set_caps(&self.created.caps);
-        out.set_all_signalled(self.created.all_signalled);
+        out.set_all_signalled(self.created.queue.all_signalled);
         out.set_path_mtu(from_mtu(attributes.path_mtu));
         out.set_dest_qp(attributes.dest_qp.get());
         out.set_rq_psn(attributes.rq_psn.get());

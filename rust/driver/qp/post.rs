@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Work requests that a process has put into its send queue.
+//! Send requests on their way to the engine: out of the ring that a process fills, or out of what
+//! the kernel's users have posted.
 
 use super::{
     flow::clock,
     Gather,
     Inner,
     Note,
-    Qp, //
+    Qp,
+    Sends, //
 };
 use kernel::{
     prelude::*,
@@ -16,15 +18,47 @@ use kernel::{
         ArcBorrow, //
     }, //
 };
-use oxe_uabi::send::{
-    self,
-    Destination,
-    Detail,
-    SendElement, //
+use kernel_ext::sync::SpinLockBhGuard;
+use oxe_uabi::{
+    send::{
+        self,
+        Destination,
+        Detail,
+        SendElement, //
+    },
+    sge::Sge, //
 };
 
 /// Requests that are taken over in one go.
 const BUDGET: u32 = 256;
+
+/// Copies a list to the place of slot `index` among the lists of all.
+fn keep_list(
+    lists: &mut [Sge],
+    stride: usize,
+    index: usize,
+    list: impl Iterator<Item = Sge>,
+) -> Gather {
+    let start = index.saturating_mul(stride);
+    let places = lists.get_mut(start..).unwrap_or_default();
+    let mut count = 0;
+    for (place, sge) in places.iter_mut().take(stride).zip(list) {
+        *place = sge;
+        count += 1;
+    }
+    Gather::List(count)
+}
+
+/// Copies inline data to the place of slot `index` among those of all.
+fn keep_inline(inline: &mut [u8], stride: usize, index: usize, bytes: &[u8]) -> Gather {
+    let start = index.saturating_mul(stride);
+    let length = bytes.len().min(stride);
+    let place = inline.get_mut(start..start.saturating_add(length));
+    if let (Some(to), Some(bytes)) = (place, bytes.get(..length)) {
+        to.copy_from_slice(bytes);
+    }
+    Gather::Inline(length as u32)
+}
 
 impl Inner {
     /// Whether the engine can take a request.
@@ -52,7 +86,11 @@ impl Inner {
     /// Takes over one request; false if there is none.
     fn take_post(&mut self) -> bool {
         let side = &mut self.side;
-        let Some(raw) = side.send_ring.peek() else {
+        let ring = match &mut side.sends {
+            Sends::Shared(ring) => ring,
+            Sends::Posted(_) => return self.take_posted(),
+        };
+        let Some(raw) = ring.peek() else {
             return false;
         };
         let element = SendElement::parse(raw, side.queue);
@@ -70,24 +108,10 @@ impl Inner {
                 note.bytes = request.wr.length;
                 note.gather = match request.gather {
                     send::Gather::Sges(list) => {
-                        let start = index.saturating_mul(side.list_stride);
-                        let places = side.lists.get_mut(start..).unwrap_or_default();
-                        let mut count = 0;
-                        for (place, sge) in places.iter_mut().take(side.list_stride).zip(list) {
-                            *place = sge;
-                            count += 1;
-                        }
-                        Gather::List(count)
+                        keep_list(&mut side.lists, side.list_stride, index, list)
                     }
                     send::Gather::Inline(bytes) => {
-                        let start = index.saturating_mul(side.inline_stride);
-                        let end = start.saturating_add(bytes.len().min(side.inline_stride));
-                        if let Some(to) = side.inline.get_mut(start..end) {
-                            if let Some(bytes) = bytes.get(..to.len()) {
-                                to.copy_from_slice(bytes);
-                            }
-                        }
-                        Gather::Inline(bytes.len().min(side.inline_stride) as u32)
+                        keep_inline(&mut side.inline, side.inline_stride, index, bytes)
                     }
                 };
                 if let Detail::Datagram(Destination::Handle(number)) = request.detail {
@@ -105,7 +129,35 @@ impl Inner {
         if let Some(place) = side.notes.get_mut(index) {
             *place = note;
         }
-        side.send_ring.take();
+        ring.take();
+        true
+    }
+
+    /// As [`Inner::take_post`], of what was posted by calls.
+    fn take_posted(&mut self) -> bool {
+        let side = &mut self.side;
+        let Sends::Posted(posts) = &side.sends else {
+            return false;
+        };
+        let engine = &mut self.engine;
+        let (lists, list_stride) = (&mut side.lists, side.list_stride);
+        let (inline, inline_stride) = (&mut side.inline, side.inline_stride);
+        let mut slot = 0;
+        let note = posts.take(|wr, list, bytes| {
+            let Ok(taken) = engine.post_send(wr) else {
+                return false;
+            };
+            slot = taken.0 as usize;
+            keep_list(lists, list_stride, slot, list.iter().copied());
+            keep_inline(inline, inline_stride, slot, bytes);
+            true
+        });
+        let Some(note) = note else {
+            return false;
+        };
+        if let Some(place) = side.notes.get_mut(slot) {
+            *place = note;
+        }
         true
     }
 }
@@ -113,10 +165,26 @@ impl Inner {
 impl Qp {
     /// The process rang: it has put requests into its send queue. Context: a verb, process.
     pub(crate) fn ring(this: ArcBorrow<'_, Self>) -> Result {
-        let mut inner = this.inner.lock();
+        if this.kernel.is_some() {
+            return Err(EINVAL);
+        }
+        let inner = this.inner.lock();
         if inner.dead || !inner.engine.state().may_post_send() {
             return Err(EINVAL);
         }
+        Self::press_locked(this, inner);
+        Ok(())
+    }
+
+    /// Lets the engine look at what was posted. Context: process or softirq; within a verb.
+    pub(super) fn press_on(this: ArcBorrow<'_, Self>) {
+        let inner = this.inner.lock();
+        if !inner.dead {
+            Self::press_locked(this, inner);
+        }
+    }
+
+    fn press_locked(this: ArcBorrow<'_, Self>, mut inner: SpinLockBhGuard<'_, Inner>) {
         let now = clock();
         if inner.side.datagram {
             let mtu = this.link.active_mtu();
@@ -132,6 +200,5 @@ impl Qp {
         }
         // Nobody is told inside a verb.
         Self::tell_later(this, notices);
-        Ok(())
     }
 }

@@ -60,13 +60,14 @@ impl Side {
 
 impl Inner {
     /// Gives a packet to the engine, and those that were held for it.
-    fn handle(&mut self, now: Instant, packet: &Packet, skb: SkBuff, offset: usize) {
-        let mut next = Some((*packet, Held { skb, offset }));
+    fn handle(&mut self, now: Instant, packet: &Packet, held: Held) {
+        let mut next = Some((*packet, held));
         while let Some((packet, held)) = next.take() {
             let data = Data {
                 skb: &held.skb,
                 offset: held.offset.saturating_add(packet.header_bytes()),
                 length: packet.data_bytes,
+                vlan: held.vlan,
             };
             let mut port = Port {
                 side: &mut self.side,
@@ -103,8 +104,14 @@ impl Qp {
         core::ptr::eq(&*self.link, link)
     }
 
-    /// A packet came for it, whose ICRC is right.
-    pub(crate) fn receive(this: ArcBorrow<'_, Self>, packet: &Packet, skb: SkBuff, offset: usize) {
+    /// A packet came for it, by a VLAN or not, whose ICRC is right.
+    pub(crate) fn receive(
+        this: ArcBorrow<'_, Self>,
+        packet: &Packet,
+        skb: SkBuff,
+        offset: usize,
+        vlan: Option<u16>,
+    ) {
         let mut inner = this.inner.lock();
         if inner.dead {
             return;
@@ -114,7 +121,7 @@ impl Qp {
             return;
         }
         let now = clock();
-        inner.handle(now, packet, skb, offset);
+        inner.handle(now, packet, Held { skb, offset, vlan });
         let more = inner.flow(now);
         Self::arm(this, &inner);
         let notices = inner.side.notices.take();

@@ -3,6 +3,7 @@
 //! Queue pairs: making them, and telling their users what happens to them.
 
 use super::{
+    completion::QpReference,
     cq::Cq,
     object::Object,
     upcall::Upcall,
@@ -98,6 +99,8 @@ pub struct QpInit<'a, T: Verbs> {
     pub create_flags: u32,
     /// How to tell the pair's user of events.
     pub events: Arc<QpEvents>,
+    /// What completions call it; of use for the kernel's alone.
+    pub reference: QpReference,
     /// The process that it is for; `None` for the kernel.
     pub user: Option<User<'a>>,
 }
@@ -226,6 +229,7 @@ pub(super) unsafe extern "C" fn create_qp<T: Verbs>(
             all_signalled: attr.sq_sig_type == bindings::ib_sig_type_IB_SIGNAL_ALL_WR,
             create_flags: attr.create_flags,
             events: events.clone(),
+            reference: QpReference::new(ptr),
             // SAFETY: That of this operation; all user contexts of ours have a `Context`.
             user: unsafe { User::from_raw::<T::Ucontext>(udata)? },
         };
@@ -253,23 +257,4 @@ pub(super) unsafe extern "C" fn destroy_qp<T: Verbs>(
     // SAFETY: ib_core destroys it once.
     unsafe { Object::<_, Qp<T::Qp>>::drop(qp) };
     0
-}
-
-/// `ib_device_ops.post_send`: no work requests means a process's doorbell, whose requests are in
-/// memory that it shares with the driver.
-pub(super) unsafe extern "C" fn post_send<T: Verbs>(
-    qp: *mut bindings::ib_qp,
-    wr: *const bindings::ib_send_wr,
-    bad_wr: *mut *const bindings::ib_send_wr,
-) -> c_int {
-    from_result(|| {
-        if !wr.is_null() {
-            // SAFETY: ib_core passes a valid place for the work request that failed: the first.
-            unsafe { *bad_wr = wr };
-            return Err(EOPNOTSUPP);
-        }
-        // SAFETY: Created by `create_qp`; not destroyed during an operation on it.
-        T::doorbell(unsafe { Qp::<T::Qp>::data(qp) })?;
-        Ok(0)
-    })
 }

@@ -8,6 +8,10 @@ use super::{
         AddressAttributes,
         AhInit, //
     },
+    completion::{
+        self,
+        Completions, //
+    },
     cq::{
         self,
         Cq,
@@ -22,6 +26,11 @@ use super::{
     },
     object::Object,
     ops::VTable,
+    posting::{
+        self,
+        RecvRequests,
+        SendRequests, //
+    },
     qp::{
         self,
         Qp,
@@ -39,14 +48,16 @@ use super::{
 use crate::bindings;
 use kernel::prelude::*;
 
-/// An RDMA driver with queues, memory regions and address handles, for processes.
+/// An RDMA driver with queues, memory regions and address handles, for processes and for the
+/// kernel.
 ///
 /// Functions may be called by any number of threads at once, in process context, and may sleep,
 /// unless they say otherwise. ib_core keeps the order of lives: what an object was made with
 /// outlives it. A `destroy_*` or `dereg_*` function is the last call for an object; the driver's
 /// part is dropped right after it.
 ///
-/// Nothing is here for work requests of the kernel: those are refused.
+/// What a process posts and polls is in memory that it shares with the driver; [`Verbs::doorbell`]
+/// is all that is called for it. The kernel's own users post and poll by calls, in any context.
 pub trait Verbs: Driver {
     /// The driver's part of a completion queue.
     type Cq: Send + Sync;
@@ -66,6 +77,15 @@ pub trait Verbs: Driver {
     ///
     /// Context: any.
     fn arm_cq(cq: &Self::Cq, solicited_only: bool, report_missed: bool) -> Result<bool>;
+
+    /// Takes completions out of a queue of the kernel, as far as there is room for them.
+    ///
+    /// Context: any.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if it is a process's.
+    fn poll_cq(cq: &Self::Cq, to: &mut Completions<'_>) -> Result;
 
     /// A completion queue goes, which no queue pair uses.
     fn destroy_cq(cq: &Self::Cq);
@@ -92,13 +112,30 @@ pub trait Verbs: Driver {
     /// Says what a queue pair's attributes are.
     fn query_qp(qp: &Self::Qp, out: &mut QpAttributesOut<'_>) -> Result;
 
-    /// A queue pair goes: when this returns, it completes nothing any more.
+    /// A queue pair goes: when this returns, it completes nothing any more, and its completions are
+    /// in no queue of the kernel.
     fn destroy_qp(qp: &Self::Qp);
 
     /// A process has put work requests in its send queue.
     ///
     /// Called in process context; may sleep.
     fn doorbell(qp: &Self::Qp) -> Result;
+
+    /// A user of the kernel posts send requests, one after the other until one is refused. They
+    /// complete in order, whatever happens; in the error state, too, they are taken.
+    ///
+    /// Context: any.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` where they cannot be posted, `ENOMEM` if there is no room, `EOPNOTSUPP`. The
+    /// request that `requests` gave last was not posted, and none behind it.
+    fn post_send(qp: &Self::Qp, requests: &mut SendRequests<'_, Self>) -> Result;
+
+    /// A user of the kernel posts receive requests; as [`Verbs::post_send`].
+    ///
+    /// Context: any.
+    fn post_recv(qp: &Self::Qp, requests: &mut RecvRequests<'_>) -> Result;
 
     /// Makes an address handle.
     ///
@@ -130,7 +167,9 @@ impl<T: Verbs> VTable<T> {
         destroy_qp: Some(qp::destroy_qp::<T>),
         get_dma_mr: Some(mr::get_dma_mr::<T>),
         modify_qp: Some(qp_attributes::modify_qp::<T>),
-        post_send: Some(qp::post_send::<T>),
+        poll_cq: Some(completion::poll_cq::<T>),
+        post_recv: Some(posting::post_recv::<T>),
+        post_send: Some(posting::post_send::<T>),
         query_ah: Some(ah::query_ah::<T>),
         query_qp: Some(qp_attributes::query_qp::<T>),
         reg_user_mr: Some(mr::reg_user_mr::<T>),
