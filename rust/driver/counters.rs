@@ -7,9 +7,12 @@ use kernel::sync::atomic::{
     Atomic,
     Relaxed, //
 };
-use kernel_ext::rdma::stats::{
-    Descriptor,
-    Descriptors, //
+use kernel_ext::rdma::{
+    stats::{
+        Descriptor,
+        Descriptors, //
+    },
+    PortTraffic, //
 };
 
 /// A number that only grows.
@@ -99,4 +102,22 @@ counters! {
     retransmitted = c"retransmitted";
     /// Times that the port went down.
     link_downed = c"link_downed";
+}
+
+impl Counters {
+    /// What management datagrams can ask for.
+    pub(crate) fn traffic(&self) -> PortTraffic {
+        PortTraffic {
+            sent_bytes: self.sent_bytes.get(),
+            received_bytes: self.rcvd_bytes.get(),
+            sent_packets: self.sent_pkts.get(),
+            received_packets: self.rcvd_pkts.get(),
+            sent_dropped: self.send_dropped.get(),
+            received_errors: self
+                .rcvd_malformed
+                .get()
+                .saturating_add(self.rcvd_bad_icrc.get()),
+            link_downed: self.link_downed.get(),
+        }
+    }
 }

@@ -25,6 +25,7 @@ use kernel_ext::rdma::{
     Device,
     DirectMemory,
     Keys,
+    PortTraffic,
     QpAttributesOut,
     QpChange,
     QpCreated,
@@ -110,6 +111,10 @@ impl Verbs for OxeDevice {
 
     fn post_recv(qp: &Arc<Qp>, requests: &mut RecvRequests<'_>) -> Result {
         Qp::post_recv(qp.as_arc_borrow(), requests)
+    }
+
+    fn port_traffic(dev: &Device<Self>) -> PortTraffic {
+        dev.data().counters.traffic()
     }
 
     fn create_ah(_dev: &Device<Self>, pd: &Pd, init: AhInit<'_>) -> Result<Arc<Ah>> {

@@ -35,6 +35,7 @@ mod cq;
 mod device;
 mod direct_memory;
 mod driver;
+mod mad;
 mod mapping;
 mod mr;
 mod object;
@@ -88,6 +89,7 @@ pub use driver::{
     Driver,
     DriverId, //
 };
+pub use mad::PortTraffic;
 pub use mapping::Mapping;
 pub use mr::{
     Access,

@@ -137,17 +137,35 @@ unsafe extern "C" fn get_port_immutable(
     port: u32,
     immutable: *mut bindings::ib_port_immutable,
 ) -> c_int {
+    // No management datagrams and no connection manager without queue pairs.
+    let capabilities = bindings::RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | bindings::RDMA_CORE_CAP_ETH_AH;
     from_result(|| {
         check_port(port)?;
         // SAFETY: ib_core passes a struct for us to fill.
         let immutable = unsafe { &mut *immutable };
-        // No management datagrams and no connection manager without queue pairs.
-        immutable.core_cap_flags =
-            bindings::RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | bindings::RDMA_CORE_CAP_ETH_AH;
+        immutable.core_cap_flags = capabilities;
         immutable.gid_tbl_len = GID_TABLE_LEN;
         immutable.pkey_tbl_len = PKEY_TABLE_LEN.into();
         Ok(0)
     })
+}
+
+/// `ib_device_ops.get_port_immutable` of a device with queue pairs.
+pub(super) unsafe extern "C" fn get_port_immutable_with_verbs(
+    ib: *mut bindings::ib_device,
+    port: u32,
+    immutable: *mut bindings::ib_port_immutable,
+) -> c_int {
+    // SAFETY: The arguments are those of this operation.
+    let err = unsafe { get_port_immutable(ib, port, immutable) };
+    if err == 0 {
+        // SAFETY: ib_core passes a struct for us to fill.
+        let immutable = unsafe { &mut *immutable };
+        // Management datagrams, and with them the connection manager.
+        immutable.core_cap_flags = bindings::RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+        immutable.max_mad_size = bindings::IB_MGMT_MAD_SIZE;
+    }
+    err
 }
 
 unsafe extern "C" fn get_link_layer(

@@ -18,6 +18,10 @@ use super::{
         CqInit, //
     },
     direct_memory::DirectMemory,
+    mad::{
+        self,
+        PortTraffic, //
+    },
     mr::{
         self,
         Access,
@@ -25,7 +29,10 @@ use super::{
         UserRegion, //
     },
     object::Object,
-    ops::VTable,
+    ops::{
+        self,
+        VTable, //
+    },
     posting::{
         self,
         RecvRequests,
@@ -137,6 +144,9 @@ pub trait Verbs: Driver {
     /// Context: any.
     fn post_recv(qp: &Self::Qp, requests: &mut RecvRequests<'_>) -> Result;
 
+    /// What the port has done so far.
+    fn port_traffic(dev: &Device<Self>) -> PortTraffic;
+
     /// Makes an address handle.
     ///
     /// Context: any, unless [`AhInit::sleepable`].
@@ -166,10 +176,12 @@ impl<T: Verbs> VTable<T> {
         destroy_cq: Some(cq::destroy_cq::<T>),
         destroy_qp: Some(qp::destroy_qp::<T>),
         get_dma_mr: Some(mr::get_dma_mr::<T>),
+        get_port_immutable: Some(ops::get_port_immutable_with_verbs),
         modify_qp: Some(qp_attributes::modify_qp::<T>),
         poll_cq: Some(completion::poll_cq::<T>),
         post_recv: Some(posting::post_recv::<T>),
         post_send: Some(posting::post_send::<T>),
+        process_mad: Some(mad::process_mad::<T>),
         query_ah: Some(ah::query_ah::<T>),
         query_qp: Some(qp_attributes::query_qp::<T>),
         reg_user_mr: Some(mr::reg_user_mr::<T>),
