@@ -45,7 +45,6 @@ void oxe_helper_dev_put(struct net_device *dev);
 struct net *oxe_helper_maybe_get_net(struct net *net);
 void oxe_helper_put_net(struct net *net);
 struct net *oxe_helper_dev_net(const struct net_device *dev);
-struct net *oxe_helper_dev_get_net(const struct net_device *dev);
 int oxe_helper_dev_ifindex(const struct net_device *dev);
 unsigned int oxe_helper_dev_mtu(const struct net_device *dev);
 unsigned short oxe_helper_dev_type(const struct net_device *dev);
@@ -57,6 +56,7 @@ void oxe_helper_dev_name(const struct net_device *dev, char name[IFNAMSIZ]);
 void oxe_helper_dev_eui64(const struct net_device *dev, u8 eui[8]);
 void oxe_helper_random_eui64(u8 eui[8]);
 struct net_device *oxe_helper_vlan_lower_dev(struct net_device *dev);
+bool oxe_helper_dev_is_below(struct net_device *dev, int ifindex);
 int oxe_helper_vlan_id(struct net_device *dev);
 struct net_device *oxe_helper_notifier_info_to_dev(void *info);
 

@@ -34,17 +34,6 @@ struct net *oxe_helper_dev_net(const struct net_device *dev)
 	return dev_net(dev);
 }
 
-/* A reference; NULL if the namespace is ending. */
-struct net *oxe_helper_dev_get_net(const struct net_device *dev)
-{
-	struct net *net;
-
-	rcu_read_lock();
-	net = maybe_get_net(dev_net_rcu(dev));
-	rcu_read_unlock();
-	return net;
-}
-
 int oxe_helper_dev_ifindex(const struct net_device *dev)
 {
 	return READ_ONCE(dev->ifindex);
@@ -110,6 +99,19 @@ struct net_device *oxe_helper_vlan_lower_dev(struct net_device *dev)
 		return vlan_dev_priv(dev)->real_dev;
 #endif
 	return NULL;
+}
+
+/* Whether the interface @ifindex of the same namespace is one above @dev. */
+bool oxe_helper_dev_is_below(struct net_device *dev, int ifindex)
+{
+	struct net_device *other;
+	bool below;
+
+	rcu_read_lock();
+	other = dev_get_by_index_rcu(dev_net_rcu(dev), ifindex);
+	below = other && netdev_has_upper_dev_all_rcu(dev, other);
+	rcu_read_unlock();
+	return below;
 }
 
 /* The VLAN identifier of a VLAN device; -1 for any other. */

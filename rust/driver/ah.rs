@@ -9,17 +9,14 @@ use kernel::{
 };
 use kernel_ext::{
     net::{
+        CachedRoute,
+        Flow,
         FlowV4,
-        FlowV6,
-        Route, //
+        FlowV6, //
     },
     rdma::{
         AddressAttributes,
         Network, //
-    },
-    sync::{
-        new_spinlock_bh,
-        SpinLockBh, //
     }, //
 };
 use oxe_proto::{
@@ -31,66 +28,58 @@ use oxe_proto::{
     }, //
 };
 
-/// Where packets go, and the route there as it was when last used.
-#[pin_data]
+/// Where packets go.
 pub(crate) struct Path {
     pub(crate) address: AddressAttributes,
     /// UDP source port: one for the path's life, since ordering hangs on it.
     pub(crate) source_port: u16,
     pub(crate) flow_label: u32,
-    #[pin]
-    route: SpinLockBh<Option<Arc<Route>>>,
+    flow: Flow,
+    /// Its number among the link's paths, under which its route is kept.
+    number: u64,
 }
 
 impl Path {
-    /// The path from `local` to `remote` at an address.
-    pub(crate) fn new(address: AddressAttributes, local: Qpn, remote: Qpn) -> impl PinInit<Self> {
+    /// The path of `link` from `local` to `remote` at an address.
+    pub(crate) fn new(link: &Link, address: AddressAttributes, local: Qpn, remote: Qpn) -> Self {
         let label =
             FlowLabel::from_low_bits(address.flow_label).or(FlowLabel::between(local, remote));
-        pin_init!(Self {
-            source_port: label.source_port(),
+        let (source_port, destination_port) = (label.source_port(), UDP_PORT);
+        let flow = match address.network {
+            Network::V4 => Flow::V4(FlowV4 {
+                source: v4(&address.sgid),
+                destination: v4(&address.dgid),
+                tos: address.traffic_class,
+                source_port,
+                destination_port,
+            }),
+            Network::V6 => Flow::V6(FlowV6 {
+                source: address.sgid,
+                destination: address.dgid,
+                traffic_class: address.traffic_class,
+                flow_label: address.flow_label,
+                source_port,
+                destination_port,
+            }),
+        };
+        Self {
+            source_port,
             flow_label: address.flow_label,
             address,
-            route <- new_spinlock_bh!(None, "oxe::Path::route"),
-        })
+            flow,
+            number: link.objects.next_id(),
+        }
     }
 
-    /// A route that is valid now. Context: process or softirq.
-    pub(crate) fn route(&self, link: &Link) -> Result<Arc<Route>> {
-        let mut known = self.route.lock();
-        if let Some(route) = known.as_ref().filter(|route| route.is_valid()) {
-            return Ok(route.clone());
-        }
-        *known = None;
-        let netdev = link.netdev().ok_or(ENODEV)?;
-        let address = &self.address;
-        let (source_port, destination_port) = (self.source_port, UDP_PORT);
-        let route = match address.network {
-            Network::V4 => Route::v4(
-                &netdev,
-                &FlowV4 {
-                    source: v4(&address.sgid),
-                    destination: v4(&address.dgid),
-                    tos: address.traffic_class,
-                    source_port,
-                    destination_port,
-                },
-            )?,
-            Network::V6 => Route::v6(
-                &netdev,
-                &FlowV6 {
-                    source: address.sgid,
-                    destination: address.dgid,
-                    traffic_class: address.traffic_class,
-                    flow_label: address.flow_label,
-                    source_port,
-                    destination_port,
-                },
-            )?,
-        };
-        let route = Arc::new(route, GFP_ATOMIC)?;
-        *known = Some(route.clone());
-        Ok(route)
+    /// A route that is valid now, which is locked. Context: process or softirq.
+    ///
+    /// # Errors
+    ///
+    /// What says that there is no way at present.
+    pub(crate) fn route<'a>(&self, link: &'a Link) -> Result<CachedRoute<'a>> {
+        let interface = usize::try_from(self.address.interface).unwrap_or(0);
+        link.routes
+            .get(self.number, &self.flow, || link.interface_out(interface))
     }
 }
 
@@ -115,12 +104,12 @@ impl Ah {
         link.objects.ah_count.take()?;
         let made = link.objects.ahs.insert_with(|number| {
             // Who will send by it is not known: each handle is a flow of its own.
-            let path = Path::new(address, Qpn::from_low_bits(number), Qpn::GSI);
+            let path = Path::new(link, address, Qpn::from_low_bits(number), Qpn::GSI);
             let ah = Self {
                 link: link.clone(),
                 pd,
                 number,
-                path: Arc::pin_init(path, GFP_KERNEL)?,
+                path: Arc::new(path, GFP_KERNEL)?,
             };
             Ok(Arc::new(ah, GFP_KERNEL)?)
         });
@@ -144,7 +133,7 @@ impl Ah {
             link: link.clone(),
             pd,
             number: 0,
-            path: Arc::pin_init(Path::new(address, flow, Qpn::GSI), flags)?,
+            path: Arc::new(Path::new(link, address, flow, Qpn::GSI), flags)?,
         };
         let ah = Arc::new(ah, flags)?;
         link.objects.ah_count.take()?;

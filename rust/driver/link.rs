@@ -64,6 +64,8 @@ use kernel_ext::{
         Net,
         NetDevice,
         NetId,
+        NetRef,
+        RouteCache,
         RtnlGuard, //
     },
     rdma::{
@@ -108,6 +110,8 @@ pub(crate) struct Link {
     /// Whether the port was active when last looked at.
     active: AtomicFlag,
     pub(crate) counters: Counters,
+    /// The routes that packets take.
+    pub(crate) routes: RouteCache,
     #[pin]
     pub(crate) objects: Objects,
     /// Runs [`Link::take_down`].
@@ -161,7 +165,7 @@ impl Link {
         state: Arc<State>,
         name: &CStr,
         netdev: &NetDevice,
-        net: &Net,
+        net: &NetRef,
         link_type: LinkType,
     ) -> Result<Arc<Self>> {
         let taken = || {
@@ -186,7 +190,7 @@ impl Link {
         let ifindex = netdev.ifindex();
         let active = PortState::of(netdev) == PortState::Active;
         let link = Arc::pin_init(
-            pin_init!(Self {
+            try_pin_init!(Self {
                 netdev <- new_spinlock_bh!(Some(netdev.into()), "oxe::Link::netdev"),
                 ifindex,
                 namespace,
@@ -195,10 +199,11 @@ impl Link {
                 device <- new_spinlock!(None, "oxe::Link::device"),
                 active: AtomicFlag::new(active),
                 counters: Counters::new(),
+                routes: RouteCache::new(net)?,
                 objects <- Objects::new(),
                 work <- new_work!("oxe::Link::work"),
                 state,
-            }),
+            }? Error),
             GFP_KERNEL,
         )?;
 
@@ -311,8 +316,28 @@ impl Link {
         self.netdev.lock().clone()
     }
 
-    /// Lets go of the network device: its references are dropped and nothing is received from it
-    /// any more, once the first of several callers is back.
+    /// The interface that packets from an address of the interface `wanted` leave by, or from an
+    /// address whose interface has gone (0).
+    ///
+    /// Context: process or softirq.
+    ///
+    /// # Errors
+    ///
+    /// `ENODEV` if it is neither the network device nor one above it, or there is none any more.
+    pub(crate) fn interface_out(&self, wanted: usize) -> Result<usize> {
+        let netdev = self.netdev().ok_or(ENODEV)?;
+        let own = netdev.ifindex();
+        if wanted == 0 || wanted == own {
+            Ok(own)
+        } else if netdev.is_below(wanted) {
+            Ok(wanted)
+        } else {
+            Err(ENODEV)
+        }
+    }
+
+    /// Lets go of the network device: its references are dropped, and nothing is received from it
+    /// or sent any more, once the first of several callers is back.
     ///
     /// Context: process; the rtnl lock may be held.
     pub(crate) fn detach(&self) {
@@ -320,6 +345,7 @@ impl Link {
         self.namespace.ports().remove(self, self.ifindex);
         let netdev = self.netdev.lock().take();
         drop(netdev);
+        self.routes.close();
     }
 
     /// The network device goes away. Context: with the rtnl lock held, so the RDMA device has to go

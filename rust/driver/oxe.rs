@@ -66,6 +66,8 @@ struct Oxe {
     _work: AllWork,
     /// No namespace calls any more; all sockets are closed.
     _namespace_exit: Pin<KBox<net::ExitHook<NamespaceExit>>>,
+    /// No route is kept: the links have closed their caches, and there can be no others.
+    _routes: net::RouteCaches,
     /// Nobody finds the state any more. This drops its last reference, and with it the work queue.
     _published: Published<State>,
 }
@@ -95,6 +97,7 @@ impl kernel::Module for Oxe {
         let state = State::new()?;
         // Where a step fails, those before it are undone in reverse, which is the order above.
         let published = STATE.publish(state.clone())?;
+        let routes = net::RouteCaches::new()?;
         let namespace_exit = KBox::pin_init(net::ExitHook::new(), GFP_KERNEL)?;
         let work = AllWork(state.clone());
         let netdev_events = NetdevEvents::new(state.clone());
@@ -107,6 +110,7 @@ impl kernel::Module for Oxe {
             _netdev_events: netdev_events,
             _work: work,
             _namespace_exit: namespace_exit,
+            _routes: routes,
             _published: published,
         })
     }

@@ -6,6 +6,7 @@ mod namespace;
 mod netdev;
 mod notifier;
 mod route;
+mod route_cache;
 mod rtnl;
 mod skbuff;
 mod transmit;
@@ -30,9 +31,15 @@ pub use notifier::{
     Notifier, //
 };
 pub use route::{
+    Flow,
     FlowV4,
     FlowV6,
     Route, //
+};
+pub use route_cache::{
+    CachedRoute,
+    RouteCache,
+    RouteCaches, //
 };
 pub use rtnl::RtnlGuard;
 pub use skbuff::SkBuff;

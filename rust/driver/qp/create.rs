@@ -201,12 +201,6 @@ impl Side {
         })
     }
 
-    /// Forgets where packets go: routes keep a namespace from ending.
-    fn forget_paths(&mut self) {
-        self.path = None;
-        self.notes.iter_mut().for_each(|note| note.path = None);
-    }
-
     /// Forgets what was posted (RESET).
     pub(super) fn forget(&mut self) {
         if let Sends::Shared(ring) = &mut self.sends {
@@ -337,7 +331,6 @@ impl Qp {
             let mut inner = self.inner.lock();
             inner.dead = true;
             inner.side.held.iter_mut().for_each(|held| *held = None);
-            inner.side.forget_paths();
             let side = &mut inner.side;
             mappings = [side.sends.take_mapping(), side.receives.take_mapping()];
         }

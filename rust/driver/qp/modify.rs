@@ -239,10 +239,8 @@ impl Qp {
                     Some(qpn) => Qpn::from_low_bits(qpn),
                     None => this.inner.lock().engine.attributes().dest_qp,
                 };
-                Some(Arc::pin_init(
-                    Path::new(*address, this.qpn, remote),
-                    GFP_KERNEL,
-                )?)
+                let path = Path::new(&this.link, *address, this.qpn, remote);
+                Some(Arc::new(path, GFP_KERNEL)?)
             }
         };
         let mut inner = this.inner.lock();

@@ -59,16 +59,6 @@ unsafe impl Send for NetRef {}
 // SAFETY: As above; what a shared reference gives may be asked for by any thread.
 unsafe impl Sync for NetRef {}
 
-impl NetRef {
-    /// # Safety
-    ///
-    /// `net` must be valid, and the caller's reference to it becomes ours.
-    pub(crate) unsafe fn from_raw(net: NonNull<bindings::net>) -> Self {
-        // INVARIANT: By the contract.
-        Self(net)
-    }
-}
-
 impl Deref for NetRef {
     type Target = Net;
 
@@ -94,12 +84,22 @@ impl NetId {
     pub(crate) fn of(net: *mut bindings::net) -> Self {
         Self(net as usize)
     }
+
+    /// The namespace, for who knows that it is still there.
+    pub(super) fn as_ptr(self) -> *mut bindings::net {
+        self.0 as *mut bindings::net
+    }
 }
 
 /// Told of the end of namespaces.
 ///
 /// The C callback has no context argument, hence a type and no value.
 pub trait ExitHandler: 'static {
+    /// The namespace begins to go: nothing of it has gone yet, its network devices are all there.
+    ///
+    /// Context: process, sleeps. Several namespaces may end at once.
+    fn begin(_net: NetId) {}
+
     /// The namespace is going: its network devices are unregistered (or moved away), and its
     /// sockets have to be closed before this returns.
     ///
@@ -135,6 +135,7 @@ impl<T: ExitHandler> ExitHook<T> {
                 // SAFETY: Valid for writing.
                 unsafe {
                     ops.write(bindings::pernet_operations {
+                        pre_exit: Some(pre_exit_callback::<T>),
                         exit: Some(exit_callback::<T>),
                         ..Default::default()
                     });
@@ -153,6 +154,13 @@ impl<T: ExitHandler> PinnedDrop for ExitHook<T> {
         // SAFETY: Registered by the type invariant. Waits for running callbacks.
         unsafe { bindings::unregister_pernet_subsys(self.ops.get()) };
     }
+}
+
+/// # Safety
+///
+/// Only as a `pernet_operations.pre_exit`.
+unsafe extern "C" fn pre_exit_callback<T: ExitHandler>(net: *mut bindings::net) {
+    T::begin(NetId::of(net));
 }
 
 /// # Safety

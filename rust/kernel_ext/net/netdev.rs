@@ -7,7 +7,6 @@
 use super::{
     Net,
     NetId,
-    NetRef,
     RtnlGuard, //
 };
 use crate::bindings;
@@ -109,17 +108,6 @@ impl NetDevice {
         NetId::of(unsafe { bindings::oxe_helper_dev_net(self.as_ptr()) })
     }
 
-    /// A reference to the namespace that it is in at this moment; none if that is ending.
-    ///
-    /// Context: any.
-    pub fn net_ref(&self) -> Option<NetRef> {
-        // SAFETY: `self` is valid. A namespace does not end before its last device has been let go
-        // of, and RCU covers a device that is just leaving.
-        let net = unsafe { bindings::oxe_helper_dev_get_net(self.as_ptr()) };
-        // SAFETY: The reference was just taken for us.
-        NonNull::new(net).map(|net| unsafe { NetRef::from_raw(net) })
-    }
-
     /// Interface index: unique in the namespace.
     pub fn ifindex(&self) -> usize {
         // SAFETY: `self` is valid.
@@ -186,6 +174,16 @@ impl NetDevice {
         let real = unsafe { bindings::oxe_helper_vlan_lower_dev(self.as_ptr()) };
         // SAFETY: A VLAN device holds a reference to the one below until it is freed itself.
         NonNull::new(real).map(|real| unsafe { Self::from_raw(real) })
+    }
+
+    /// Whether the interface `ifindex` of the same namespace is one above this: a VLAN on it, for
+    /// instance, or the bond that it is part of.
+    ///
+    /// Context: any.
+    pub fn is_below(&self, ifindex: usize) -> bool {
+        c_int::try_from(ifindex)
+            // SAFETY: `self` is valid.
+            .is_ok_and(|index| unsafe { bindings::oxe_helper_dev_is_below(self.as_ptr(), index) })
     }
 
     /// The VLAN identifier, if this is a VLAN.

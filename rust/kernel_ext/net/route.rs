@@ -8,8 +8,7 @@
 
 use super::{
     Family,
-    NetDevice,
-    NetRef, //
+    NetId, //
 };
 use crate::bindings;
 use core::ptr::{
@@ -50,24 +49,31 @@ pub struct FlowV6 {
     pub destination_port: u16,
 }
 
-/// The way that packets of a flow take, as the routing tables were when it was looked up. Cheap to
-/// use many times: ask [`Self::is_valid`] before each use, and look it up anew if it is not.
+/// A UDP flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Over IPv4.
+    V4(FlowV4),
+    /// Over IPv6.
+    V6(FlowV6),
+}
+
+/// The way that packets of a flow take, as the routing tables were when it was looked up: see
+/// [`RouteCache`](super::RouteCache), which has them all.
 ///
-/// It keeps its namespace from ending, so it should not be kept longer than its user needs it. It
-/// does not keep the network device: a route of a device that has gone is no longer valid, and
-/// what is sent by it is dropped.
+/// It keeps neither the network device nor the namespace. A route of a device that has gone is no
+/// longer valid, and what is sent by it is dropped.
 ///
 /// # Invariants
 ///
-/// `dst` is a valid route of an IP `family`, a reference to which is ours. It is one of `net`.
+/// `dst` is a valid route of an IP `family`, a reference to which is ours. Its namespace does not
+/// end the parts that routing consists of as long as `self` exists: the route's operations and
+/// counters are there.
 pub struct Route {
     dst: NonNull<bindings::dst_entry>,
     family: Family,
     /// IPv6 tells by it whether the route is still the best one.
     cookie: u32,
-    /// The route's operations and counters are part of the namespace, so it is given up after the
-    /// route: this is dropped after `drop` has run.
-    _net: NetRef,
 }
 
 // SAFETY: Routes are reference counted and tied to no thread.
@@ -76,79 +82,69 @@ unsafe impl Send for Route {}
 unsafe impl Sync for Route {}
 
 impl Route {
-    /// The route for an IPv4 `flow` that leaves by `netdev`, in the namespace of `netdev`. If the
-    /// destination is an address of `netdev` itself, the route leads back to this host.
+    /// The route for a `flow` that leaves by the interface `oif` of the namespace `net`. If the
+    /// destination is an address of that interface itself, the route leads back to this host.
     ///
     /// Context: process or softirq; does not sleep.
     ///
     /// # Errors
     ///
     /// `ENETUNREACH`, `EHOSTUNREACH`, `ENODEV` and others that IP gives; `EINVAL` for a source that
-    /// is none; `ENOMEM`.
-    pub fn v4(netdev: &NetDevice, flow: &FlowV4) -> Result<Self> {
-        let net = netdev.net_ref().ok_or(ENODEV)?;
-        let ifindex = c_int::try_from(netdev.ifindex()).map_err(|_| ENODEV)?;
+    /// is none; `ENOMEM`; `EAFNOSUPPORT` for IPv6 where the kernel runs without.
+    ///
+    /// # Safety
+    ///
+    /// No `exit` of a subsystem of `net` may have been called, nor be called before the route has
+    /// been dropped.
+    pub(super) unsafe fn look_up(net: NetId, oif: usize, flow: &Flow) -> Result<Self> {
+        let oif = c_int::try_from(oif).map_err(|_| ENODEV)?;
         let mut dst = ptr::null_mut();
-        // SAFETY: The namespace is valid, the addresses are of 4 bytes, and `dst` may be written.
-        let err = unsafe {
-            bindings::oxe_helper_route_v4(
-                net.as_ptr(),
-                ifindex,
-                flow.source.as_ptr(),
-                flow.destination.as_ptr(),
-                flow.tos,
-                flow.source_port,
-                flow.destination_port,
-                &mut dst,
-            )
-        };
-        kernel::error::to_result(err)?;
-        // INVARIANT: Just looked up in `net`, with a reference for us.
-        Ok(Self {
-            dst: NonNull::new(dst).ok_or(ENETUNREACH)?,
-            family: Family::V4,
-            // IPv4 ignores it.
-            cookie: 0,
-            _net: net,
-        })
-    }
-
-    /// The route for an IPv6 `flow` that leaves by `netdev`, in the namespace of `netdev`. If the
-    /// destination is an address of `netdev` itself, the route leads back to this host.
-    ///
-    /// Context: process or softirq; does not sleep.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::v4`]; `EAFNOSUPPORT` where the kernel runs without IPv6.
-    pub fn v6(netdev: &NetDevice, flow: &FlowV6) -> Result<Self> {
-        let net = netdev.net_ref().ok_or(ENODEV)?;
-        let ifindex = c_int::try_from(netdev.ifindex()).map_err(|_| ENODEV)?;
-        let mut dst = ptr::null_mut();
+        // IPv4 does without.
         let mut cookie = 0;
-        // SAFETY: The namespace is valid, the addresses are of 16 bytes, and `dst` and `cookie` may
-        // be written.
-        let err = unsafe {
-            bindings::oxe_helper_route_v6(
-                net.as_ptr(),
-                ifindex,
-                flow.source.as_ptr(),
-                flow.destination.as_ptr(),
-                flow.traffic_class,
-                flow.flow_label,
-                flow.source_port,
-                flow.destination_port,
-                &mut dst,
-                &mut cookie,
-            )
+        let (family, err) = match flow {
+            Flow::V4(flow) => {
+                // SAFETY: The namespace is valid by the contract, the addresses are of 4 bytes, and
+                // `dst` may be written.
+                let err = unsafe {
+                    bindings::oxe_helper_route_v4(
+                        net.as_ptr(),
+                        oif,
+                        flow.source.as_ptr(),
+                        flow.destination.as_ptr(),
+                        flow.tos,
+                        flow.source_port,
+                        flow.destination_port,
+                        &mut dst,
+                    )
+                };
+                (Family::V4, err)
+            }
+            Flow::V6(flow) => {
+                // SAFETY: The namespace is valid by the contract, the addresses are of 16 bytes,
+                // and `dst` and `cookie` may be written.
+                let err = unsafe {
+                    bindings::oxe_helper_route_v6(
+                        net.as_ptr(),
+                        oif,
+                        flow.source.as_ptr(),
+                        flow.destination.as_ptr(),
+                        flow.traffic_class,
+                        flow.flow_label,
+                        flow.source_port,
+                        flow.destination_port,
+                        &mut dst,
+                        &mut cookie,
+                    )
+                };
+                (Family::V6, err)
+            }
         };
         kernel::error::to_result(err)?;
-        // INVARIANT: Just looked up in `net`, with a reference for us.
+        // INVARIANT: Just looked up in `net`, with a reference for us; the rest by the contract.
         Ok(Self {
             dst: NonNull::new(dst).ok_or(ENETUNREACH)?,
-            family: Family::V6,
+            family,
             cookie,
-            _net: net,
         })
     }
 
