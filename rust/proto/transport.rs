@@ -29,6 +29,7 @@ mod engine;
 pub mod error;
 mod event;
 pub mod ports;
+mod repeats;
 mod requester;
 mod resources;
 mod responder;

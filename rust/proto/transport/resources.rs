@@ -8,6 +8,11 @@
 
 use super::{
     context::Context,
+    repeats::{
+        Due,
+        Repeat,
+        Repeats, //
+    },
     segment::position,
     wr::{
         Burst,
@@ -53,29 +58,6 @@ pub(super) enum Answer {
     },
 }
 
-/// Packets of an answer that are to be sent: from `next` to before `to`, `start` being the first of
-/// them all.
-#[derive(Clone, Copy, Debug, Default)]
-struct Due {
-    start: u32,
-    next: u32,
-    to: u32,
-}
-
-impl Due {
-    const fn new(start: u32, to: u32) -> Self {
-        Self {
-            start,
-            next: start,
-            to,
-        }
-    }
-
-    const fn is_pending(&self) -> bool {
-        self.next < self.to
-    }
-}
-
 /// A kept request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Resource {
@@ -85,8 +67,6 @@ pub struct Resource {
     answer: Answer,
     /// The answer's first time.
     first: Due,
-    /// A part of it once more.
-    again: Due,
 }
 
 impl Resource {
@@ -97,12 +77,7 @@ impl Resource {
             msn,
             answer,
             first: Due::new(0, packets),
-            again: Due::new(0, 0),
         }
-    }
-
-    const fn is_pending(&self) -> bool {
-        self.first.is_pending() || self.again.is_pending()
     }
 }
 
@@ -113,10 +88,12 @@ pub(super) struct Resources<R> {
     /// Counts without end; the newest is the one before `end`.
     end: u32,
     used: u32,
-    /// The one being answered.
+    /// The one being answered for the first time.
     current: Option<u32>,
-    /// Whether the last packet was part of a repetition.
-    repeating: bool,
+    /// What is to be answered once more; before all else.
+    repeats: Repeats,
+    /// The repetition to which the last packets belonged, if they did.
+    repeating: Option<Repeat>,
 }
 
 impl<R: DerefMut<Target = [Resource]>> Resources<R> {
@@ -132,7 +109,8 @@ impl<R: DerefMut<Target = [Resource]>> Resources<R> {
             end: 0,
             used: 0,
             current: None,
-            repeating: false,
+            repeats: Repeats::new(),
+            repeating: None,
         })
     }
 
@@ -143,6 +121,8 @@ impl<R: DerefMut<Target = [Resource]>> Resources<R> {
     pub(super) fn clear(&mut self) {
         self.used = 0;
         self.current = None;
+        self.repeats.clear();
+        self.repeating = None;
     }
 
     fn get(&mut self, count: u32) -> Option<&mut Resource> {
@@ -170,9 +150,7 @@ impl<R: DerefMut<Target = [Resource]>> Resources<R> {
                 return false;
             }
             self.used = self.used.saturating_sub(1);
-            if self.current == Some(oldest) {
-                self.seek();
-            }
+            self.repeats.forget(oldest, |_| true);
         }
         true
     }
@@ -190,12 +168,12 @@ impl<R: DerefMut<Target = [Resource]>> Resources<R> {
         }
     }
 
-    /// The oldest that has an answer due.
+    /// The oldest whose answer is due for the first time.
     fn seek(&mut self) {
         let mut count = self.oldest();
         self.current = None;
         while count != self.end {
-            if self.get(count).is_some_and(|kept| kept.is_pending()) {
+            if self.get(count).is_some_and(|kept| kept.first.is_pending()) {
                 self.current = Some(count);
                 return;
             }
@@ -251,8 +229,14 @@ impl<R: DerefMut<Target = [Resource]>> Resources<R> {
         {
             return false;
         }
-        kept.answer_again(number, end);
-        self.take_up(count);
+        if kept.first.is_pending() && number <= kept.first.next && end >= kept.packets {
+            // All that is still to come and more.
+            kept.first = Due::new(number, end);
+            self.repeats.forget(count, |_| true);
+        } else if !kept.first.is_pending() || number < kept.first.next {
+            let packets = kept.packets;
+            self.repeats.add(count, Due::new(number, end), packets);
+        }
         true
     }
 
@@ -269,84 +253,73 @@ impl<R: DerefMut<Target = [Resource]>> Resources<R> {
             Answer::Value(_) => atomic,
             Answer::Memory { .. } => false,
         };
-        if fits {
-            kept.answer_again(0, 1);
-            self.take_up(count);
+        if fits && !kept.first.is_pending() {
+            self.repeats.add(count, Due::new(0, 1), 1);
         }
         fits
     }
 
-    /// What is due again may lie before what is being sent.
-    fn take_up(&mut self, count: u32) {
-        let place = |count: u32| count.wrapping_sub(self.oldest());
-        if self.current.is_none_or(|now| place(count) < place(now)) {
-            self.current = Some(count);
-        }
-    }
-
     #[inline]
     pub(super) fn is_pending(&self) -> bool {
-        self.current.is_some()
+        self.current.is_some() || !self.repeats.is_empty()
     }
 
-    /// The next packets of the answers, oldest request first; `most` at most.
+    /// The next packets of the answers, `most` at most: what is due once more, then the oldest
+    /// request's.
     pub(super) fn poll(&mut self, most: u32, context: &Context) -> Option<Burst> {
-        let count = self.current?;
-        let kept = self.get(count)?;
-        let repeating = kept.again.is_pending();
-        let due = if repeating {
-            &mut kept.again
-        } else {
-            &mut kept.first
-        };
-        let number = due.next;
-        let left = due.to.saturating_sub(number);
-        let position = position(number.wrapping_sub(due.start), left == 1);
-        let packets = match position {
-            Position::Middle => most.min(left.saturating_sub(1)).max(1),
-            _ => 1,
-        };
-        due.next = number.wrapping_add(packets);
-        let kept = *kept;
-        self.repeating = repeating;
-        if !kept.is_pending() {
+        self.repeating = self.repeats.first(self.oldest());
+        if let Some(mut repeat) = self.repeating {
+            let (number, position, packets) = repeat.due.take(most);
+            self.repeats.advance(repeat);
+            let kept = self.get(repeat.count)?;
+            return Some(Burst::new(kept.packet(number, position, context), packets));
+        }
+        let kept = self.get(self.current?)?;
+        let (number, position, packets) = kept.first.take(most);
+        let burst = Burst::new(kept.packet(number, position, context), packets);
+        if !kept.first.is_pending() {
             self.seek();
         }
-        Some(Burst::new(kept.packet(number, position, context), packets))
+        Some(burst)
     }
 
     /// The memory of an answer's packet could not be read: that packet is due again, if `later`;
     /// otherwise nothing of its answer is. True if this was its first time.
     pub(super) fn take_back(&mut self, psn: Psn, later: bool) -> bool {
-        let repeating = self.repeating;
+        let repeating = self.repeating.take();
         let Some((count, number)) = self.find(psn) else {
             return false;
         };
+        if let Some(mut repeat) = repeating {
+            repeat.due.next = if later { number } else { repeat.due.to };
+            self.repeats.advance(repeat);
+            return false;
+        }
         if let Some(kept) = self.get(count) {
-            let due = if repeating {
-                &mut kept.again
-            } else {
-                &mut kept.first
-            };
+            let due = &mut kept.first;
             due.next = if later { number } else { due.to };
         }
         self.seek();
-        !repeating
+        true
+    }
+}
+
+impl Due {
+    /// Takes the next packets, `most` at most: the first one's number, its position, how many.
+    fn take(&mut self, most: u32) -> (u32, Position, u32) {
+        let number = self.next;
+        let left = self.to.saturating_sub(number);
+        let position = position(number.wrapping_sub(self.start), left == 1);
+        let packets = match position {
+            Position::Middle => most.min(left.saturating_sub(1)).max(1),
+            _ => 1,
+        };
+        self.next = number.wrapping_add(packets);
+        (number, position, packets)
     }
 }
 
 impl Resource {
-    /// Marks packets as due again.
-    fn answer_again(&mut self, from: u32, to: u32) {
-        if self.first.is_pending() && from <= self.first.next && to >= self.packets {
-            // All that is still to come and more.
-            self.first = Due::new(from, to);
-            self.again = Due::default();
-        } else if !self.first.is_pending() || from < self.first.next {
-            self.again = Due::new(from, to);
-        }
-    }
-
     /// One packet of the answer.
     fn packet(&self, number: u32, position: Position, context: &Context) -> Transmit {
         let psn = self.psn.plus(number);
