@@ -22,6 +22,7 @@
 //! Packets that came before their turn stay with the driver: `handle_packet` says which, and
 //! `holds_early` whether there are any left.
 
+mod asks;
 pub mod attributes;
 mod completer;
 mod context;
@@ -31,6 +32,7 @@ mod event;
 pub mod ports;
 mod repeats;
 mod requester;
+mod resend;
 mod resources;
 mod responder;
 mod retry;

@@ -17,10 +17,8 @@ use super::{
         Env,
         Observation, //
     },
-    requester::{
-        Recovery,
-        Requester, //
-    },
+    requester::Requester,
+    resend::Recovery,
     retry::Expired,
     slots::{
         Kind,
@@ -81,7 +79,8 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             | Op::ReadResponseOnly(_) => {
                 let bytes = packet.data_bytes;
                 let good = is_good(packet.op.aeth());
-                self.respond(now, psn, env, context, |slot, number, index, env| {
+                let ends = packet.op.position().is_end();
+                self.respond(now, psn, ends, env, context, |slot, number, index, env| {
                     if !good || bytes != response_bytes(slot, number, context)? {
                         return None;
                     }
@@ -94,7 +93,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             }
             Op::AtomicAcknowledge(aeth, value) => {
                 let good = is_good(Some(&aeth));
-                self.respond(now, psn, env, context, |slot, _, index, env| {
+                self.respond(now, psn, true, env, context, |slot, _, index, env| {
                     let is_atomic =
                         matches!(slot.wr.op, SendOp::CompareSwap(_) | SendOp::FetchAdd(_));
                     (good && is_atomic).then(|| env.place_value(index, value))
@@ -117,12 +116,12 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             Syndrome::Ack(_) => {
                 let before = self.recovery;
                 self.acknowledged_before(psn.next());
-                self.progress(now, env, context);
+                self.progress(now, context);
                 self.learn(now, before, psn);
             }
             Syndrome::RnrNak(code) => {
                 self.acknowledged_before(psn);
-                self.progress(now, env, context);
+                self.progress(now, context);
                 if self.una == psn && !self.retry.waits_for_receiver() {
                     self.receiver_not_ready(now, code, env, context);
                 }
@@ -131,19 +130,19 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 context.observe(env, Observation::SequenceNakReceived(psn));
                 let singly = self.recovery.tried == Some(psn.minus(1));
                 self.acknowledged_before(psn);
-                self.progress(now, env, context);
+                self.progress(now, context);
                 if self.una == psn {
                     self.recovery.singles = if singly {
                         self.recovery.singles.saturating_add(1)
                     } else {
                         0
                     };
-                    self.recover(true, env, context);
+                    self.recover(env, context);
                 }
             }
             Syndrome::Nak(code) => {
                 self.acknowledged_before(psn);
-                self.progress(now, env, context);
+                self.progress(now, context);
                 if let Some(status) = status_of_nak(code) {
                     // Of the refused request, unless a response to an earlier one is missing: that
                     // one will not come any more.
@@ -154,12 +153,13 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         }
     }
 
-    /// A response to a READ, an atomic, a FLUSH or an ATOMIC WRITE; `place` puts it where it
-    /// belongs, or says that it is none for this request.
+    /// A response to a READ, an atomic, a FLUSH or an ATOMIC WRITE, which `ends` an answer; `place`
+    /// puts it where it belongs, or says that it is none for this request.
     fn respond<E: Env>(
         &mut self,
         now: Instant,
         psn: Psn,
+        ends: bool,
         env: &mut E,
         context: &Context,
         place: impl FnOnce(&SendSlot, u32, SlotIndex, &mut E) -> Option<Result<(), Fault>>,
@@ -193,22 +193,24 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             }
             Some(Ok(())) => {}
         }
+        if ends && number.wrapping_add(1) != slot.requested {
+            self.asks.part_came();
+        }
         if is_early {
             self.early.insert(psn);
-            // Of what was asked for again, this one came without those before it.
-            let again = self.recovery.asked_to.is_some_and(|to| psn.is_before(to));
-            let begun = self.una.is_after(self.recovery.asked_from);
-            if again && (self.recovery.partly || begun) {
-                self.recovery.asked_to = None;
-                self.recovery.tried = None;
-            }
         } else {
-            // It may have come early before, with its slot not yet the oldest.
-            self.early.remove(psn);
             slot.progress = number.wrapping_add(1);
         }
+        // It may have come early before, with its slot not yet the oldest.
+        if is_early || !self.early.remove(psn) {
+            self.placed_count = self.placed_count.wrapping_add(1);
+            self.response_limit = self.response_limit.saturating_add(1);
+        }
+        if !self.asks.is_empty() {
+            self.asks.arrived(psn);
+        }
         self.acknowledged_before(psn.next());
-        self.progress(now, env, context);
+        self.progress(now, context);
     }
 
     /// A request fails for what its response was. Those before it have been answered, unless a
@@ -310,7 +312,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
     }
 
     /// After an answer: moves on, restarts timers, and looks whether a response is missing.
-    fn progress<E: Env>(&mut self, now: Instant, env: &mut E, context: &Context) {
+    fn progress(&mut self, now: Instant, context: &Context) {
         let before = self.una;
         self.advance();
         if self.una != before {
@@ -318,16 +320,13 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 self.limit = u32::MAX;
             }
             // The answer to a probe measures nothing, so its patience has to last.
-            if self.recovery.tried.is_none() || self.recovery.missing {
+            let by_probe = self.recovery.tried.is_some() && !self.recovery.missing;
+            if !by_probe && self.recovery.probed_to.is_none() {
                 self.retry.was_patient();
             }
-            // What was asked for again comes a packet at a time.
-            let comes = self.recovery.asked_to.filter(|to| to.is_after(self.una));
-            if self.recovery.asked_to.is_some() && self.recovery.partly {
-                self.recovery.in_vain = 0;
-            }
-            self.recovery.asked_to = comes;
-            self.recovery.tried = comes.map(|_| self.una);
+            // What a READ is answered with comes a packet at a time.
+            self.recovery.probed_to = self.recovery.probed_to.filter(|to| to.is_after(self.una));
+            self.recovery.tried = None;
             self.recovery.attempts = 0;
             self.recovery.head = false;
             self.retry.reload(&context.attributes);
@@ -339,10 +338,11 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 self.retry.stop();
             }
         }
-        if self.acked.is_after(self.una) && self.awaits_response() {
-            context.observe(env, Observation::ResponseMissing(self.una));
-            self.recover(false, env, context);
+        if !self.asks.is_empty() {
+            self.asks.trim(self.una);
+            self.asks.overtaken(self.acked);
         }
+        self.recovery.gaps = self.acked.is_after(self.una) && self.awaits_response();
     }
 
     /// Whether the oldest request under way ends with a response of its own.
@@ -354,24 +354,22 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 .is_some_and(|slot| slot.kind == Kind::Response && slot.refused.is_none())
     }
 
-    /// The packet or response at `una` is lost. That a response is missing may be a matter of order
-    /// only: it is not `counted` as a retry.
-    fn recover<E: Env>(&mut self, counted: bool, env: &mut E, context: &Context) {
+    /// The peer says that it has not got the packet at `una`.
+    fn recover<E: Env>(&mut self, env: &mut E, context: &Context) {
         if self.retry.waits_for_receiver() {
             return;
         }
         if self.recovery.tried == Some(self.una) {
             // It is on its way; whatever that was for, the peer had not got it.
-            self.recovery.missing |= counted;
+            self.recovery.missing = true;
             return;
         }
-        if counted && !self.retry.use_retry() {
+        if !self.retry.use_retry() {
             context.observe(env, Observation::RetriesExceeded(self.una));
             self.fail(WcStatus::RetryExceeded);
             return;
         }
         self.recovery.tried = Some(self.una);
-        self.recovery.asked_to = None;
         self.recovery.missing = true;
         self.retry.forget_timed_if(self.una);
         if self.recovery.drops_early >= DROPS_EARLY || self.recovery.singles >= 3 {
@@ -465,10 +463,6 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                     }
                 }
                 Expired::Probe => {
-                    if self.recovery.partly && self.recovery.tried == Some(una) {
-                        self.recovery.in_vain = self.recovery.in_vain.saturating_add(1);
-                        self.recovery.partly = false;
-                    }
                     context.observe(env, Observation::Probe(una));
                     self.retry.probed(now);
                     self.retry.forget_timed_if(una);
@@ -486,6 +480,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                     }
                     self.recovery.tried = Some(una);
                     self.recovery.attempts = self.recovery.attempts.saturating_add(1);
+                    self.asks.give_up(una, true);
                     self.rewind();
                 }
             }

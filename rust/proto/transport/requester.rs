@@ -14,6 +14,7 @@
 //! the newest sent. [`completer`](super::completer) moves `una`.
 
 use super::{
+    asks::Asks,
     attributes::Attributes,
     context::Context,
     error::WcStatus,
@@ -21,6 +22,7 @@ use super::{
         Env,
         Observation, //
     },
+    resend::Recovery,
     retry::Retry,
     segment,
     slots::{
@@ -35,8 +37,7 @@ use super::{
         Completion,
         SendOp,
         SendWr,
-        SlotIndex,
-        Transmit, //
+        SlotIndex, //
     },
     PostError, BUSY_PAUSE,
 };
@@ -50,9 +51,6 @@ use core::ops::DerefMut;
 /// parts, so that never more than 2^23 numbers are under way.
 const READ_PART: u32 = 1 << 21;
 
-/// How often a part of a READ is asked for in vain before the peer always gets whole requests.
-const IN_VAIN: u8 = 2;
-
 /// New packets without AckReq in a row, at most.
 const QUIET_PACKETS: u32 = 32;
 
@@ -65,32 +63,6 @@ pub(super) struct Cursor {
     pub(super) slot: u32,
     pub(super) sent: u32,
     pub(super) psn: Psn,
-}
-
-/// How the requester gets over a loss.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Recovery {
-    /// The oldest packet is to be sent again by itself.
-    pub(super) head: bool,
-    /// For this number it was.
-    pub(super) tried: Option<Psn>,
-    /// The peer said that it had not got it.
-    pub(super) missing: bool,
-    /// Times that the same number was tried.
-    pub(super) attempts: u32,
-    /// The responses before this number were asked for again, and may be under way,
-    pub(super) asked_to: Option<Psn>,
-    /// from this one on.
-    pub(super) asked_from: Psn,
-    /// Only a part of what was asked for first was asked for again.
-    pub(super) partly: bool,
-    /// How often that brought nothing, in a row: a peer may insist on the end that the first
-    /// request had.
-    pub(super) in_vain: u8,
-    /// Packets that were filled in one by one, in a row.
-    pub(super) singles: u32,
-    /// How sure it is that the peer keeps nothing that comes early: 0 to 3.
-    pub(super) drops_early: u8,
 }
 
 /// The sending half.
@@ -131,10 +103,17 @@ pub(super) struct Requester<B> {
     pub(super) done_count: u32,
     /// How many may be under way at most: the window, or less for a peer that keeps nothing.
     pub(super) limit: u32,
+    /// Responses asked for and placed, to be compared with each other.
+    pub(super) asked_count: u32,
+    pub(super) placed_count: u32,
+    /// How many responses may be under way before more are asked for.
+    pub(super) response_limit: u32,
     /// READs and atomics under way.
     pub(super) rd_outstanding: u32,
     /// Responses that came before their turn.
     pub(super) early: Window,
+    /// Responses that were asked for again.
+    pub(super) asks: Asks,
     pub(super) recovery: Recovery,
     pub(super) retry: Retry,
     /// The driver cannot get at a payload: nothing is sent before.
@@ -163,8 +142,12 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             sent_count: 0,
             done_count: 0,
             limit: u32::MAX,
+            asked_count: 0,
+            placed_count: 0,
+            response_limit: u32::MAX,
             rd_outstanding: 0,
             early: Window::new(),
+            asks: Asks::new(),
             recovery: Recovery::default(),
             retry: Retry::default(),
             busy_until: None,
@@ -187,8 +170,12 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         self.sent_count = 0;
         self.done_count = 0;
         self.limit = u32::MAX;
+        self.asked_count = 0;
+        self.placed_count = 0;
+        self.response_limit = u32::MAX;
         self.rd_outstanding = 0;
         self.early.clear();
+        self.asks = Asks::new();
         self.recovery = Recovery::default();
         self.retry = Retry::default();
         self.busy_until = None;
@@ -262,6 +249,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         self.busy_until = None;
         self.recovery = Recovery::default();
         self.early.clear();
+        self.asks.clear();
         self.fresh = self.posted;
         self.cursor.slot = self.posted;
         self.cursor.sent = 0;
@@ -306,19 +294,14 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         if self.retry.waits_for_receiver() || self.failure.is_some() || self.busy_until.is_some() {
             return None;
         }
-        let burst = if self.recovery.head {
-            self.recovery.head = false;
-            match self.resend_head(env, context) {
-                Some(transmit) => {
-                    if self.recovery.missing {
-                        self.retry.time_again(self.una, now);
-                    }
-                    Some(Burst::new(transmit, 1))
-                }
-                None => self.step_slowly(now, most, env, context),
-            }
+        let again = if self.recovery.is_due() {
+            self.resend(now, env, context)
         } else {
-            self.step(now, most, env, context)
+            None
+        };
+        let burst = match again {
+            Some(transmit) => Some(Burst::new(transmit, 1)),
+            None => self.step(now, most, env, context),
         };
         // It comes to rest behind packets that did not ask for an acknowledgement, since more was
         // to follow at once: a drain, or a request that cannot be done, came between.
@@ -463,6 +446,8 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             Kind::Message => self.has_window(context),
             Kind::Response => {
                 self.has_window(context)
+                    && self.asked_count.wrapping_sub(self.placed_count)
+                        < self.response_window(context)
                     && self.rd_outstanding < u32::from(context.attributes.max_rd_atomic)
                     && self.high.count_since(self.una) < Psn::HALF.saturating_sub(2 * READ_PART)
             }
@@ -483,6 +468,12 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             .window
             .min(self.limit)
             .saturating_sub(under_way)
+    }
+
+    /// Responses that may be under way before more are asked for.
+    fn response_window(&self, context: &Context) -> u32 {
+        let window = context.config.window.saturating_mul(2);
+        window.min(self.response_limit)
     }
 
     /// The slot under the cursor gets its numbers.
@@ -522,13 +513,14 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
 
     /// Moves on over what was answered; true if nothing is left to ask for.
     fn skip_answered(&mut self) -> bool {
-        let (progress, packets) = self
-            .ring
-            .get(self.cursor.slot)
-            .map_or((0, 0), |slot| (slot.progress, slot.packets));
-        let known = progress.saturating_sub(self.cursor.sent);
-        self.cursor.psn = self.cursor.psn.plus(known);
-        self.cursor.sent = self.cursor.sent.saturating_add(known);
+        let Some(slot) = self.ring.get(self.cursor.slot) else {
+            return true;
+        };
+        let packets = slot.packets;
+        let first = self.cursor.psn.minus(self.cursor.sent);
+        let missing = self.missing(slot, first, self.cursor.sent..slot.requested);
+        self.cursor.sent = missing.map_or(slot.requested, |missing| missing.start);
+        self.cursor.psn = first.plus(self.cursor.sent);
         let all = self.cursor.sent >= packets;
         if all {
             self.next_slot();
@@ -615,95 +607,53 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         env: &mut E,
         context: &Context,
     ) -> Option<Burst> {
-        let index = self.ring.index(self.cursor.slot);
-        let is_new = self.cursor.psn == self.high;
-        let from = self.cursor.sent;
-        let slot = self.ring.get_mut(self.cursor.slot)?;
-        if is_new {
-            if from != 0 && self.una != self.cursor.psn {
+        let (count, psn, from) = (self.cursor.slot, self.cursor.psn, self.cursor.sent);
+        let index = self.ring.index(count);
+        let is_new = psn == self.high;
+        let slot = self.ring.get_mut(count)?;
+        let (transmit, to) = if is_new {
+            if from != 0 && self.una != psn {
                 // The part before this one is still being answered, or an earlier request.
                 return None;
             }
-            slot.requested = from.saturating_add(READ_PART).min(slot.packets);
-        }
-        let to = slot.requested;
-        let (psn, is_end) = (self.cursor.psn, to == slot.packets);
-        let transmit = segment::request(&slot.wr, index, from..to, psn, context);
+            let to = from.saturating_add(READ_PART).min(slot.packets);
+            slot.requested = to;
+            (
+                segment::request(&slot.wr, index, from..to, psn, context),
+                to,
+            )
+        } else {
+            let slot = self.ring.get(count)?;
+            let first = psn.minus(from);
+            let room = self.response_window(context);
+            let room = room.saturating_sub(self.asks.count());
+            if room == 0 {
+                return None;
+            }
+            let to = match self.missing(slot, first, from..slot.requested) {
+                // The peer may not have got the request yet: then this one is the first.
+                Some(missing) if self.asks_for_parts() && self.acked.is_after(first) => {
+                    missing.end.min(from.saturating_add(room))
+                }
+                _ => slot.requested,
+            };
+            (self.ask(count, from..to, psn, env, context)?, to)
+        };
         self.cursor.psn = psn.plus(to.saturating_sub(from));
         self.cursor.sent = to;
-        if is_end {
-            self.next_slot();
-        }
         if is_new {
             self.high = self.cursor.psn;
+            self.asked_count = self.asked_count.wrapping_add(to.saturating_sub(from));
             if from == 0 {
                 self.sent_count = self.sent_count.wrapping_add(1);
             }
             self.retry.time(psn, now);
-        } else {
-            context.observe(env, Observation::Retransmitted(psn));
+        }
+        if self.ring.get(count)?.packets == to {
+            self.next_slot();
         }
         self.quiet = 0;
         Some(Burst::new(transmit, 1))
-    }
-
-    /// The packet at `una` again: of a message that one; of a READ what is missing up to the next
-    /// response that is there.
-    fn resend_head<E: Env>(&mut self, env: &mut E, context: &Context) -> Option<Transmit> {
-        if self.una_slot == self.fresh || !self.is_outstanding() {
-            return None;
-        }
-        let slot = self.ring.get(self.una_slot)?;
-        let index = self.ring.index(self.una_slot);
-        let mut transmit = match slot.kind {
-            Kind::Local => return None,
-            Kind::Message => {
-                let is_last = self.una_done.wrapping_add(1) == slot.packets;
-                segment::message(&slot.wr, index, self.una_done, is_last, self.una, context)
-            }
-            Kind::Response => {
-                let whole = slot.requested.saturating_sub(slot.progress);
-                let partly = self.recovery.attempts == 0 && self.recovery.in_vain < IN_VAIN;
-                let missing = if partly {
-                    self.missing_responses(slot)
-                } else {
-                    whole
-                };
-                let range = slot.progress..slot.progress.saturating_add(missing);
-                let transmit = segment::request(&slot.wr, index, range, self.una, context);
-                self.recovery.partly = missing != whole;
-                self.recovery.asked_from = self.una;
-                self.recovery.asked_to = Some(self.una.plus(missing));
-                transmit
-            }
-        };
-        transmit.packet.ack_req = true;
-        context.observe(env, Observation::Retransmitted(self.una));
-        Some(transmit)
-    }
-
-    /// Responses that are missing from the oldest on.
-    fn missing_responses(&self, slot: &SendSlot) -> u32 {
-        let left = slot.requested.saturating_sub(slot.progress);
-        if self.early.is_empty() {
-            return left;
-        }
-        let limit = left.min(super::EARLY_SLOTS);
-        (1..limit)
-            .find(|&step| self.early.contains(self.una.plus(step)))
-            .unwrap_or(left)
-    }
-
-    /// Everything from `una` on is to be sent again.
-    pub(super) fn rewind(&mut self) {
-        self.cursor = Cursor {
-            slot: self.una_slot,
-            sent: self.una_done,
-            psn: self.una,
-        };
-        self.recovery.head = false;
-        self.recovery.missing = false;
-        self.retry.forget_timed();
     }
 
     /// A packet could not be filled: it was not sent, and is the next to be.
@@ -732,7 +682,9 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
 
     /// A packet without data could not be sent for now.
     pub(super) fn not_sent(&mut self, now: Instant, psn: Psn) {
-        if let Some((slot, sent)) = self.find(psn) {
+        if self.asks.give_up(psn, false) && psn.is_before(self.acked) {
+            self.recovery.gaps = true;
+        } else if let Some((slot, sent)) = self.find(psn) {
             self.cursor = Cursor { slot, sent, psn };
             self.retry.forget_timed();
             self.quiet = self.quiet.max(1);

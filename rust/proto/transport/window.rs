@@ -31,6 +31,11 @@ impl Window {
         self.count == 0
     }
 
+    /// How many numbers are in it.
+    pub(super) const fn count(&self) -> u32 {
+        self.count
+    }
+
     /// The index of a number.
     pub(super) const fn index(psn: Psn) -> EarlyIndex {
         EarlyIndex((psn.get() & LOW_BITS) as u16)
@@ -85,6 +90,26 @@ impl Window {
         }
     }
 
+    /// Of so many numbers from `from` on, those at the start that are in it, or that are not.
+    pub(super) fn run(&self, from: Psn, limit: u32, inside: bool) -> u32 {
+        if self.count == 0 {
+            return if inside { 0 } else { limit };
+        }
+        let mut run = 0_u32;
+        while run < limit {
+            let low = from.plus(run).get() & LOW_BITS;
+            let word = self.bits.get((low >> 6) as usize).copied().unwrap_or(0);
+            let ends = if inside { !word } else { word };
+            let left = 64_u32.saturating_sub(low & 63);
+            let step = ends.wrapping_shr(low & 63).trailing_zeros().min(left);
+            run = run.saturating_add(step);
+            if step < left {
+                break;
+            }
+        }
+        run.min(limit)
+    }
+
     pub(super) fn remove_index(&mut self, index: EarlyIndex) {
         // The low bits are all that counts.
         self.remove(Psn::from_low_bits(u32::from(index.0)));
@@ -115,5 +140,29 @@ mod tests {
         assert!(!window.contains(start.plus(6)));
         window.remove_range(start, EARLY_SLOTS + 5);
         assert!(window.is_empty());
+    }
+
+    #[test]
+    fn runs_end_where_they_should() {
+        let start = Psn::from_low_bits(0x00ff_fff0);
+        let runs = [(0, 70), (71, 72), (130, 300), (960, 1024)];
+        let mut window = Window::new();
+        assert_eq!(window.run(start, 99, false), 99);
+        for (from, to) in runs {
+            for step in from..to {
+                window.insert(start.plus(step));
+            }
+        }
+        for inside in [true, false] {
+            for from in 0..EARLY_SLOTS {
+                let want = (from..EARLY_SLOTS)
+                    .take_while(|&step| window.contains(start.plus(step)) == inside)
+                    .fold(0, |count, _| count + 1);
+                for limit in [0, 1, 5, EARLY_SLOTS] {
+                    let limit = limit.min(EARLY_SLOTS - from);
+                    assert_eq!(window.run(start.plus(from), limit, inside), want.min(limit));
+                }
+            }
+        }
     }
 }
