@@ -17,6 +17,8 @@ from lib import ktap, life, net, rdma
 # TCP ports that the stock programs meet at.
 PORTS = (18515, 18516)
 ADDRESS = {4: {"ta": "10.9.0.1", "tb": "10.9.0.2"}, 6: {"ta": "fd00:9::1", "tb": "fd00:9::2"}}
+# Seconds that a program may take: large messages are slow in a guest that is emulated.
+PATIENCE = 5 * ktap.HANG_SECONDS
 NETNS = {"ta": "na", "tb": "nb"}
 NETDEV = {"ta": "va", "tb": "vb"}
 RIGHTS = (
@@ -120,7 +122,7 @@ class Program:
         """What it has said."""
         return os.pread(self._output.fileno(), 1 << 20, 0).decode(errors="replace")
 
-    def end(self, seconds=ktap.HANG_SECONDS):
+    def end(self, seconds=PATIENCE):
         """Waits for its end, so long at most: its status."""
         try:
             return self._child.wait(seconds)
@@ -162,7 +164,8 @@ def runs(case, program, server="tb", client="ta", family=4):
     try:
         seen = ends[1].end(), ends[0].end()
         if seen != (0, 0):
-            said = "; ".join(f"`{end.command}` said {end.output()[-700:]}" for end in ends)
+            # What it complains of comes before what it had buffered.
+            said = "; ".join(f"`{end.command}` said {end.output()[:3000]}" for end in ends)
             raise ktap.Failure(f"statuses of client and server: {seen}; {said}")
         return ends[1].output()
     finally:
