@@ -118,11 +118,14 @@ struct workqueue_struct *oxe_helper_alloc_workqueue(const char *name, unsigned i
 
 /* transmit.c */
 struct sk_buff *oxe_helper_udp_skb_alloc(unsigned int payload_bytes, u8 **payload);
+u8 *oxe_helper_udp_skb_add(struct sk_buff *skb, unsigned int bytes);
+int oxe_helper_udp_skb_trim(struct sk_buff *skb, unsigned int bytes);
+unsigned int oxe_helper_dst_datagrams(const struct dst_entry *dst, unsigned int datagram_bytes);
 void oxe_helper_skb_set_flow_hash(struct sk_buff *skb, u32 hash);
 int oxe_helper_udp_skb_send_v4(struct sk_buff *skb, struct dst_entry *dst, u8 tos,
-			       const u8 headers[28]);
+			       const u8 headers[28], unsigned int datagram_bytes);
 int oxe_helper_udp_skb_send_v6(struct sk_buff *skb, struct dst_entry *dst, u8 traffic_class,
-			       const u8 headers[48]);
+			       const u8 headers[48], unsigned int datagram_bytes);
 void *oxe_helper_xa_find(struct xarray *xa, unsigned long *index);
 
 /* udp_tunnel.c */

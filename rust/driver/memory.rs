@@ -6,6 +6,7 @@
 
 use kernel::prelude::*;
 use kernel_ext::{
+    fill::Filler,
     net::SkBuff,
     rdma::{
         AtomicOp,
@@ -23,12 +24,12 @@ pub(crate) enum Memory {
 }
 
 impl Memory {
-    /// Copies bytes out.
+    /// Copies `length` bytes out.
     #[inline]
-    pub(crate) fn read(&self, place: u64, to: &mut [u8]) -> Result {
+    pub(crate) fn read(&self, place: u64, length: usize, to: &mut Filler<'_>) -> Result {
         match self {
-            Self::Pinned(umem) => umem.read(place, to),
-            Self::Direct(memory) => memory.read(place, to),
+            Self::Pinned(umem) => umem.read(place, length, to),
+            Self::Direct(memory) => memory.read(place, length, to),
         }
     }
 

@@ -17,6 +17,7 @@ mod modify;
 mod post;
 mod posts;
 mod receive;
+mod transmit;
 
 use self::{
     data::Data,
@@ -211,6 +212,8 @@ struct Side {
     path: Option<Arc<Path>>,
     /// The next IPv4 identification.
     ip_id: u16,
+    /// Packets that are about to be sent.
+    run: transmit::Run,
     notices: Notices,
 }
 

@@ -10,6 +10,7 @@
 pub(crate) use oxe_bindings as bindings;
 
 pub mod crc32;
+pub mod fill;
 pub mod net;
 pub mod rdma;
 pub mod sync;

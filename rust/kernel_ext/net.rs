@@ -46,6 +46,7 @@ pub use skbuff::SkBuff;
 pub use transmit::{
     Sent,
     TxBuffer,
+    MAX_PAYLOAD_BYTES,
     V4_HEADER_BYTES,
     V6_HEADER_BYTES, //
 };

@@ -3,6 +3,7 @@
 //! How a queue pair comes and goes.
 
 use super::{
+    transmit::Run,
     Inner,
     Kernel,
     KernelMemory,
@@ -194,6 +195,7 @@ impl Side {
             holding: false,
             path: None,
             ip_id: 1,
+            run: Run::new()?,
             notices: Notices::default(),
             sends: queues.sends,
             receives: queues.receives,

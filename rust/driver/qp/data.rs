@@ -6,7 +6,10 @@ use crate::{
     link::Link,
     mr, //
 };
-use kernel_ext::net::SkBuff;
+use kernel_ext::{
+    fill::Filler,
+    net::SkBuff, //
+};
 use oxe_proto::{
     memory::PdId,
     transport::error::Fault, //
@@ -56,17 +59,16 @@ fn each(
     }
 }
 
-/// Copies bytes of a list out.
+/// Copies `length` bytes of a list out.
 pub(super) fn gather(
     link: &Link,
     pd: PdId,
     list: &[Sge],
     offset: u32,
-    to: &mut [u8],
+    length: u32,
+    to: &mut Filler<'_>,
 ) -> Result<(), Fault> {
-    each(list, offset, to.len() as u32, |sge, before| {
-        let (from, until) = (before as usize, before.saturating_add(sge.length) as usize);
-        let to = to.get_mut(from..until).ok_or(Fault::Access)?;
+    each(list, offset, length, |sge, _| {
         let length = u64::from(sge.length);
         mr::with_local(
             link,
@@ -75,7 +77,7 @@ pub(super) fn gather(
             sge.addr,
             length,
             false,
-            |memory, place| memory.read(place.offset, to),
+            |memory, place| memory.read(place.offset, sge.length as usize, to),
         )
     })
 }

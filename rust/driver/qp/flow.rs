@@ -3,7 +3,6 @@
 //! What the engine wants done: packets sent, completions reported, events told, a timer armed.
 
 use super::{
-    data,
     env::Port,
     Gather,
     Inner,
@@ -13,25 +12,15 @@ use super::{
     Sends,
     Side, //
 };
-use crate::{
-    mr::Remote,
-    tx, //
-};
 use kernel::sync::ArcBorrow;
 use kernel_ext::sync::timer::now;
 use oxe_proto::{
-    memory::RemoteUse,
     transport::{
-        error::{
-            Fault,
-            WcStatus, //
-        },
+        error::WcStatus,
         state::State,
         wr::{
             Completion,
-            Payload,
-            SlotIndex,
-            Transmit, //
+            SlotIndex, //
         },
         Event, //
     },
@@ -45,9 +34,6 @@ use oxe_uabi::{
     recv::RecvElement,
     sge::Sge, //
 };
-
-/// Packets that are sent in one go; then others have their turn.
-const BUDGET: u32 = 64;
 
 /// Completions that are reported in one go.
 const COMPLETIONS: u32 = 256;
@@ -72,74 +58,6 @@ impl Side {
     pub(super) fn current_sges(&self) -> &[Sge] {
         let count = self.current.as_ref().map_or(0, |current| current.count);
         self.current_list.get(..count).unwrap_or_default()
-    }
-
-    /// A slot's inline data.
-    fn inline(&self, slot: SlotIndex, length: u32) -> &[u8] {
-        let start = (slot.0 as usize).saturating_mul(self.inline_stride);
-        self.inline
-            .get(start..start.saturating_add(length as usize))
-            .unwrap_or_default()
-    }
-
-    /// Copies a packet's payload to where it goes out from.
-    fn fill(&self, payload: Payload, to: &mut [u8]) -> Result<(), Fault> {
-        match payload {
-            Payload::None => Ok(()),
-            Payload::Remote { rkey, address } => Remote {
-                link: &self.link,
-                pd: self.pd,
-                qp: self.id,
-            }
-            .with(
-                rkey,
-                address,
-                to.len() as u64,
-                RemoteUse::Read,
-                |memory, place| memory.read(place.offset, to),
-            ),
-            Payload::Local { slot, offset } => {
-                let note = self.notes.get(slot.0 as usize).ok_or(Fault::Operational)?;
-                match note.gather {
-                    Gather::List(_) => {
-                        data::gather(&self.link, self.pd, self.list(slot), offset, to)
-                    }
-                    Gather::Inline(length) => {
-                        let start = offset as usize;
-                        let from = self
-                            .inline(slot, length)
-                            .get(start..start.saturating_add(to.len()))
-                            .ok_or(Fault::Operational)?;
-                        to.copy_from_slice(from);
-                        Ok(())
-                    }
-                }
-            }
-        }
-    }
-
-    /// Sends one packet.
-    fn transmit(&mut self, transmit: &Transmit) -> Result<(), Fault> {
-        let path = match transmit.payload {
-            Payload::Local { slot, .. } if self.datagram => self
-                .notes
-                .get(slot.0 as usize)
-                .and_then(|note| note.path.clone()),
-            _ => self.path.clone(),
-        };
-        let Some(path) = path else {
-            return Err(Fault::Operational);
-        };
-        let id = self.ip_id;
-        self.ip_id = id.wrapping_add(1);
-        let sent = tx::send(&self.link, &path, id, &transmit.packet, |to| {
-            self.fill(transmit.payload, to)
-        })?;
-        if sent {
-            Ok(())
-        } else {
-            Err(Fault::Busy)
-        }
     }
 
     /// Reports the end of a send request.
@@ -208,33 +126,7 @@ impl Inner {
 
     /// Does what the engine wants done, up to the budget. True if something is left.
     pub(super) fn flow(&mut self, now: Instant) -> bool {
-        let mut left = BUDGET;
-        let mut more = false;
-        loop {
-            if left == 0 {
-                more = true;
-                break;
-            }
-            let mut port = Port {
-                side: &mut self.side,
-                packet: None,
-            };
-            let Some(burst) = self.engine.poll_burst(now, left, &mut port) else {
-                break;
-            };
-            for number in 0..burst.count() {
-                let transmit = burst.packet(number);
-                left = left.saturating_sub(1);
-                if let Err(fault) = self.side.transmit(&transmit) {
-                    let mut port = Port {
-                        side: &mut self.side,
-                        packet: None,
-                    };
-                    self.engine.payload_fault(now, &transmit, fault, &mut port);
-                    break;
-                }
-            }
-        }
+        let mut more = self.transmit(now);
         let mut completions = COMPLETIONS;
         while completions != 0 {
             let Some(completion) = self.engine.poll_completion() else {

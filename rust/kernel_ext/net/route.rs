@@ -184,6 +184,14 @@ impl Route {
         unsafe { bindings::oxe_helper_dst_mtu(self.as_ptr()) }
     }
 
+    /// How many datagrams of `bytes` of payload each may go out together, by a
+    /// [`TxBuffer`](super::TxBuffer): at least one. It changes with the settings of the interface.
+    pub fn datagrams(&self, bytes: usize) -> usize {
+        let bytes = c_uint::try_from(bytes).unwrap_or(c_uint::MAX).max(1);
+        // SAFETY: The route is valid by the type invariant; it always has some device.
+        unsafe { bindings::oxe_helper_dst_datagrams(self.as_ptr(), bytes) as usize }
+    }
+
     /// Index of the interface that packets leave by; that of the loopback device if it is local.
     pub fn ifindex(&self) -> usize {
         // SAFETY: The route is valid by the type invariant; it always has some device.

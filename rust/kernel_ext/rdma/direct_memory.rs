@@ -4,6 +4,7 @@
 
 use crate::{
     bindings,
+    fill::Filler,
     net::SkBuff, //
 };
 use kernel::{
@@ -51,18 +52,20 @@ impl DirectMemory {
         })
     }
 
-    /// Copies bytes out.
+    /// Copies `len` bytes out, to what `to` has not filled yet.
     ///
     /// Context: any.
     ///
     /// # Errors
     ///
-    /// As of [`DirectMemory::write`].
-    pub fn read(&self, address: u64, to: &mut [u8]) -> Result {
-        // SAFETY: As in `write`; they are there to be read.
-        to_result(unsafe {
-            bindings::oxe_helper_direct_read(address, to.as_mut_ptr().cast(), to.len())
-        })
+    /// As of [`DirectMemory::write`]; `EFAULT` also if they do not fit.
+    pub fn read(&self, address: u64, len: usize, to: &mut Filler<'_>) -> Result {
+        let next = to.next(len)?;
+        // SAFETY: As in `write`; they are there to be read. The filler has room for them.
+        to_result(unsafe { bindings::oxe_helper_direct_read(address, next.cast(), len) })?;
+        // SAFETY: The function has written all of them.
+        unsafe { to.advance(len) };
+        Ok(())
     }
 
     /// Copies `len` bytes of a packet in, from `skb_offset` on.

@@ -6,6 +6,7 @@
 
 use crate::{
     bindings,
+    fill::Filler,
     net::SkBuff, //
 };
 use core::ptr::NonNull;
@@ -184,22 +185,25 @@ impl Umem {
         })
     }
 
-    /// Copies bytes out.
+    /// Copies `len` bytes out, to what `to` has not filled yet.
     ///
     /// Context: any.
     ///
     /// # Errors
     ///
-    /// `EFAULT` if they are not all inside; nothing is read then.
-    pub fn read(&self, offset: u64, to: &mut [u8]) -> Result {
-        let base = to.as_mut_ptr();
-        self.each_page(offset, to.len(), |page, at, done, len| {
+    /// `EFAULT` if they are not all inside, or do not fit; nothing is read then.
+    pub fn read(&self, offset: u64, len: usize, to: &mut Filler<'_>) -> Result {
+        let base = to.next(len)?;
+        self.each_page(offset, len, |page, at, done, len| {
             let to = base.wrapping_add(done);
-            // SAFETY: The page is pinned by the type invariant; `each_page` gives a part of it and
-            // of `to`.
+            // SAFETY: The page is pinned by the type invariant; `each_page` gives a part of it. The
+            // filler has room for all the bytes at `base`.
             unsafe { bindings::oxe_helper_page_read(page, at, to.cast(), len) };
             Ok(())
-        })
+        })?;
+        // SAFETY: `each_page` has gone through all of them.
+        unsafe { to.advance(len) };
+        Ok(())
     }
 
     /// Copies `len` bytes of a packet in, from `skb_offset` on: straight into the pages.
