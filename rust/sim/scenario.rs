@@ -16,7 +16,10 @@ pub use self::{
 
 use crate::{
     events::Nanos,
-    network::LinkPlan,
+    network::{
+        LinkPlan,
+        Pauses, //
+    },
     rng::Chance, //
 };
 use oxe_proto::{
@@ -219,6 +222,19 @@ pub struct HostPlan {
     pub timer_slack: Nanos,
     /// A timer fires that was not set, when there is work anyhow.
     pub stray_timer: Chance,
+    /// What it lacks, if it is starved.
+    pub starved: Option<Starved>,
+}
+
+/// A host that has too little of a processor.
+#[derive(Clone, Copy, Debug)]
+pub struct Starved {
+    /// Stops, in which nothing is done and no timer fires.
+    pub stops: Pauses,
+    /// What each packet takes, sent or received.
+    pub packet: Nanos,
+    /// Packets that wait to be received; more are dropped.
+    pub queue: usize,
 }
 
 /// Something that happens to a queue pair or a host.

@@ -4,6 +4,7 @@
 //!
 //! * [`build`]: from a scenario to queue pairs that are connected;
 //! * [`driver`] and [`send`]: what a driver does for an endpoint;
+//! * [`processor`]: hosts that are starved;
 //! * [`applications`]: posts and completions;
 //! * [`life`]: moves between states, failures, connecting anew.
 
@@ -11,6 +12,7 @@ mod applications;
 mod build;
 mod driver;
 mod life;
+mod processor;
 mod send;
 
 use crate::{
@@ -50,6 +52,7 @@ use oxe_proto::transport::{
     attributes::Attributes,
     wr::Transmit, //
 };
+use processor::Processor;
 use std::collections::{
     BTreeMap,
     VecDeque, //
@@ -150,6 +153,7 @@ pub struct World {
     events: Events<Happening>,
     network: Network,
     hosts: Vec<Host>,
+    processors: Vec<Processor>,
     qps: Vec<Qp>,
     supplies: Vec<(QueueName, Supply)>,
     numbers: BTreeMap<u32, usize>,

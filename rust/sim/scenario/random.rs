@@ -113,6 +113,7 @@ fn host(rng: &mut Rng) -> HostPlan {
         burst: rng.pick(&[1, 1, 2, 5, 16, 64]),
         timer_slack: rng.pick(&[0, 1_000, 50_000]),
         stray_timer: Chance::percent(rng.pick(&[0, 0, 1, 20])),
+        starved: None,
     }
 }
 

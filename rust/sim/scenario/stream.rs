@@ -13,6 +13,7 @@ use super::{
     ReceivePlan,
     Scenario,
     Sizes,
+    Starved,
     WorkPlan, //
 };
 use crate::{
@@ -59,6 +60,8 @@ pub struct Stream {
     pub backward: LinkPlan,
     /// Code of the acknowledgement timeout.
     pub timeout: u8,
+    /// What both hosts lack.
+    pub starved: Option<Starved>,
     /// Virtual time after which it ends.
     pub limit: Nanos,
 }
@@ -77,6 +80,7 @@ impl Stream {
             forward: LinkPlan::default(),
             backward: LinkPlan::default(),
             timeout: 14,
+            starved: None,
             limit: 20 * SECOND,
         }
     }
@@ -150,6 +154,7 @@ pub fn stream(stream: &Stream) -> Scenario {
         burst: 16,
         timer_slack: 0,
         stray_timer: Chance::NEVER,
+        starved: stream.starved,
     };
     let idle = LinkPlan::default();
     Scenario {

@@ -3,6 +3,7 @@
 //! From a scenario to hosts and queue pairs, and connections between them.
 
 use super::{
+    processor::Processor,
     Happening,
     Life,
     Qp,
@@ -104,6 +105,9 @@ impl World {
             events: Events::new(),
             network,
             hosts: scenario.hosts.iter().map(|_| Host::default()).collect(),
+            processors: (0..scenario.hosts.len())
+                .map(|host| Processor::new(scenario.seed, host))
+                .collect(),
             qps: Vec::new(),
             supplies: Vec::new(),
             numbers: BTreeMap::new(),

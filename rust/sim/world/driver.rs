@@ -80,17 +80,30 @@ impl World {
         if frame.marked {
             self.notify(qp, &frame);
         }
+        if !self.has_room(qp) {
+            let now = self.events.now();
+            self.oracle.disturbed(qp);
+            self.trace.packet(now, Mark::Lost, sender, &packet);
+            return;
+        }
         self.qps[qp].inbox.push_back(frame);
         self.wake(qp);
     }
 
     /// A queue pair has processor time.
     pub(super) fn work(&mut self, qp: usize) {
+        let (now, free) = (self.events.now(), self.host_free_at(qp));
+        if free > now {
+            let life = self.qps[qp].life;
+            self.events.at(free, Happening::Work { qp, life });
+            return;
+        }
         self.qps[qp].work_due = false;
         for _ in 0..self.scenario.hosts[self.qps[qp].plan.host].coalesce {
             let Some(frame) = self.qps[qp].inbox.pop_front() else {
                 break;
             };
+            self.spend(qp);
             self.receive(qp, frame, false);
         }
         let stray = self.scenario.hosts[self.qps[qp].plan.host].stray_timer;
@@ -184,6 +197,12 @@ impl World {
     /// A timer that was set for `at` fires.
     pub(super) fn timer(&mut self, qp: usize, at: Nanos) {
         if self.qps[qp].timer != Some(at) {
+            return;
+        }
+        let (now, free) = (self.events.now(), self.host_free_at(qp));
+        if free > now {
+            let life = self.qps[qp].life;
+            self.events.at(free, Happening::Timer { qp, life, at });
             return;
         }
         self.qps[qp].timer = None;

@@ -93,6 +93,7 @@ impl World {
         match data {
             Ok(data) => {
                 self.oracle.sent(qp, &transmit.packet, &data);
+                self.spend(qp);
                 self.launch(qp, transmit.packet, data);
                 true
             }
