@@ -14,7 +14,7 @@ use oxe_proto::{
     types::Span,
     wire::packet::Op,
 };
-use pair::{craft::*, pattern, Lone, Setup};
+use pair::{craft::*, detection, pattern, Lone, Setup};
 
 fn asked_for_event() -> Attributes {
     Attributes {
@@ -166,7 +166,7 @@ fn a_timeout_can_be_changed_while_draining() {
     };
     lone.side
         .modify(State::Sqd, M::TIMEOUT.with(M::RETRY_CNT), attributes);
-    lone.sleep(Span::from_nanos(2 * (4096 << 8) - 1));
+    lone.sleep(Span::from_nanos(2 * detection(8).as_nanos() - 1));
     assert_eq!(lone.state(), State::Sqd);
     lone.sleep(Span::from_nanos(1));
     assert_eq!(lone.state(), State::Err);

@@ -12,13 +12,12 @@ use oxe_proto::{
         wr::SendOp,
         Event,
     },
-    types::Span,
     wire::{
         aeth::{NakCode, Syndrome},
         packet::Op,
     },
 };
-use pair::{craft::*, pattern, Lone, Setup};
+use pair::{craft::*, detection, pattern, Lone, Setup};
 
 const MTU: usize = 256;
 
@@ -356,7 +355,7 @@ fn a_read_that_is_asked_for_again_after_a_timeout_starts_where_it_stopped() {
     answer(&mut lone, 0, 0, &data);
     answer(&mut lone, 0, 1, &data);
     lone.said();
-    let said = lone.wait(Span::from_nanos(4096 << 8));
+    let said = lone.wait(detection(8));
     let at = said.last().unwrap().0;
     let last: Vec<_> = said.into_iter().filter(|said| said.0 == at).collect();
     let last: Vec<_> = last.into_iter().map(|(_, n, op)| (n, op)).collect();

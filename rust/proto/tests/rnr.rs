@@ -10,7 +10,7 @@ use oxe_proto::{
     types::Span,
     wire::packet::{Op, Tail},
 };
-use pair::{craft::*, pattern, Lone, Pair, Setup};
+use pair::{craft::*, detection, pattern, Lone, Pair, Setup};
 
 const MTU: usize = 256;
 
@@ -263,8 +263,7 @@ fn the_other_counter_is_left_alone() {
         lone.sleep(Span::from_micros(10));
     }
     // The peer dies: it is tried as often as ever, from the last time on.
-    let timeout = Span::from_nanos(4096 << 8);
-    lone.sleep(Span::from_nanos(2 * timeout.as_nanos() - 1));
+    lone.sleep(Span::from_nanos(2 * detection(8).as_nanos() - 1));
     assert_eq!(lone.state(), State::Rts);
     lone.sleep(Span::from_micros(20));
     assert_eq!(lone.state(), State::Err);

@@ -50,6 +50,9 @@ use crate::{
 };
 use core::ops::DerefMut;
 
+/// Responses to ask for at a time after a timeout: there are more with each one that comes.
+const FEW_RESPONSES: u32 = 32;
+
 /// The window for a peer that keeps nothing of what comes early.
 const NARROW: u32 = 64;
 
@@ -67,6 +70,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         context: &Context,
     ) {
         let psn = packet.psn;
+        self.retry.hear();
         if self.failure.is_some() || psn.is_before(self.una) || !psn.is_before(self.high) {
             context.observe(env, Observation::StaleResponse(psn));
             return;
@@ -198,6 +202,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         }
         if is_early {
             self.early.insert(psn);
+            self.retry.gets_on(now, &context.attributes);
         } else {
             slot.progress = number.wrapping_add(1);
         }
@@ -473,7 +478,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 }
                 Expired::Ack => {
                     context.observe(env, Observation::AckTimeout(una));
-                    if !self.retry.use_retry() {
+                    if !self.retry.use_timeout() {
                         context.observe(env, Observation::RetriesExceeded(una));
                         self.fail(WcStatus::RetryExceeded);
                         return;
@@ -481,6 +486,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                     self.recovery.tried = Some(una);
                     self.recovery.attempts = self.recovery.attempts.saturating_add(1);
                     self.asks.give_up(una, true);
+                    self.response_limit = FEW_RESPONSES;
                     self.rewind();
                 }
             }

@@ -2,8 +2,10 @@
 
 //! When to stop waiting for an answer: timers, retry counters and the measured round trip.
 //!
-//! The acknowledgement timeout is what the user sets; a retry is used up each time it runs out
-//! without progress. Long before it a *probe* sends the oldest unacknowledged packet again, after a
+//! What the user sets is the time after which a loss may be detected, and after four times of which
+//! it must be. A host can stop for longer than the one, so the engine takes most of the other
+//! ([`detection_time`]); a retry is used up each time that runs out without progress or another
+//! sign of life. Long before it a *probe* sends the oldest unacknowledged packet again, after a
 //! time that follows the measured round trip and doubles with each probe. Probes use up no retry:
 //! they make a lost tail or a lost retransmission cost a round trip instead of a timeout.
 
@@ -29,6 +31,18 @@ pub(super) fn ack_timeout(code: u8) -> Option<Span> {
         4096_u64.wrapping_shl(u32::from(code & 31)),
     ))
 }
+
+/// When a timeout counts: no sooner than the timeout of its code and no later than four of it.
+/// There is some room for timers that are late.
+pub(super) fn detection_time(code: u8) -> Option<Span> {
+    let timeout = ack_timeout(code)?;
+    let quarter = Span::from_nanos(timeout.as_nanos() >> 2);
+    Some(quarter.times(15))
+}
+
+/// Signs of life without progress that keep a timeout from counting, in a row: a peer that answers
+/// but never gets on is given up, too.
+const SIGNS: u8 = 8;
 
 /// Round trip time, smoothed, and its mean deviation, as TCP has them (RFC 6298).
 #[derive(Clone, Copy, Default)]
@@ -97,6 +111,10 @@ pub(super) struct Retry {
     probed: Instant,
     retries: u8,
     rnr_retries: u8,
+    /// Something came from the peer since the timer was started,
+    heard: bool,
+    /// and may count for so many times more.
+    signs: u8,
     ack: Option<Instant>,
     probe: Option<Instant>,
     rnr: Option<Instant>,
@@ -153,6 +171,31 @@ impl Retry {
     pub(super) fn reload(&mut self, attributes: &Attributes) {
         self.retries = attributes.retry_cnt;
         self.rnr_retries = attributes.rnr_retry;
+        self.signs = SIGNS;
+    }
+
+    /// The peer lives.
+    #[inline]
+    pub(super) fn hear(&mut self) {
+        self.heard = true;
+    }
+
+    /// The peer does what it is asked to, though not in order.
+    pub(super) fn gets_on(&mut self, now: Instant, attributes: &Attributes) {
+        self.reload(attributes);
+        if self.ack.is_some() {
+            self.ack = detection_time(attributes.timeout).map(|span| now.after(span));
+        }
+    }
+
+    /// Whether another try is allowed after a timeout; it is used up unless the peer was heard.
+    pub(super) fn use_timeout(&mut self) -> bool {
+        if self.heard && self.signs != 0 {
+            self.heard = false;
+            self.signs = self.signs.saturating_sub(1);
+            return true;
+        }
+        self.use_retry()
     }
 
     /// An answer came before a probe was sent for it: patience was long enough.
@@ -160,7 +203,7 @@ impl Retry {
         self.probes = 0;
     }
 
-    /// Whether another try is allowed after a timeout or a sequence error; it is used up.
+    /// Whether another try is allowed after a sequence error; it is used up.
     pub(super) fn use_retry(&mut self) -> bool {
         let left = self.retries > 0;
         self.retries = self.retries.saturating_sub(1);
@@ -238,7 +281,8 @@ impl Retry {
     #[inline(never)]
     fn arm_slowly(&mut self, now: Instant, attributes: &Attributes, min_probe: Span) {
         if self.ack.is_none() {
-            self.ack = ack_timeout(attributes.timeout).map(|span| now.after(span));
+            self.heard = false;
+            self.ack = detection_time(attributes.timeout).map(|span| now.after(span));
         }
         if self.probe.is_none() {
             self.probe = self
@@ -257,8 +301,8 @@ impl Retry {
 
     /// None if the timeout comes first anyhow.
     fn probe_span(&self, attributes: &Attributes, min_probe: Span) -> Option<Span> {
-        let timeout = ack_timeout(attributes.timeout);
-        let unmeasured = timeout.map_or(FIRST_PROBE, |span| {
+        let timeout = detection_time(attributes.timeout);
+        let unmeasured = ack_timeout(attributes.timeout).map_or(FIRST_PROBE, |span| {
             FIRST_PROBE.min(Span::from_nanos(span.as_nanos() >> 2))
         });
         let patience = self.round_trip.patience().unwrap_or(unmeasured);
@@ -318,6 +362,6 @@ mod tests {
             last = span;
             retry.probed(Instant::default());
         }
-        assert!((5..=8).contains(&retry.probes), "{}", retry.probes);
+        assert!((7..=10).contains(&retry.probes), "{}", retry.probes);
     }
 }

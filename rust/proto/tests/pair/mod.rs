@@ -191,6 +191,11 @@ impl Pair {
     }
 }
 
+/// How long a side waits before a timeout of this code counts.
+pub(crate) fn detection(code: u8) -> Span {
+    Span::from_nanos((4096 << code) / 4 * 15)
+}
+
 /// `len` bytes that differ from place to place.
 pub(crate) fn pattern(len: usize, seed: u8) -> Vec<u8> {
     (0..len)
