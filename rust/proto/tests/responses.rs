@@ -269,19 +269,28 @@ fn a_response_of_the_wrong_length_or_kind_is_a_bad_response() {
 }
 
 #[test]
-fn every_request_ends_once_when_a_later_response_is_bad() {
+fn a_bad_response_fails_its_own_request_and_no_earlier_one() {
     let mut lone = Lone::usual();
-    lone.side.post(read(0), vec![0; 4]);
-    lone.side.post(read(0), vec![0; 4]);
-    lone.side.post(read(0), vec![0; 4]);
+    for _ in 0..4 {
+        lone.side.post(read(0), vec![0; 4]);
+    }
     lone.said();
-    // The first has not been answered: it cannot have succeeded.
     lone.give(1, response(0, 1, 2), &[1; 3]);
-    lone.said();
-    let statuses = lone.side.statuses();
-    assert_eq!(statuses.len(), 3);
-    assert!(!statuses.contains(&WcStatus::Success));
-    assert!(statuses.contains(&WcStatus::BadResponse));
+    // The first one has not been answered: it is asked for, and what is behind the bad one is not.
+    assert_eq!(lone.said(), [(0, asks(0, 4))]);
+    assert_eq!(lone.side.statuses(), []);
+    lone.give(1, response(0, 1, 2), &[1; 4]);
+    lone.give(3, response(0, 1, 2), &[1; 4]);
+    assert_eq!(lone.said(), []);
+    lone.give(0, response(0, 1, 1), &[1; 4]);
+    assert_eq!(lone.said(), []);
+    let ended = [
+        WcStatus::Success,
+        WcStatus::BadResponse,
+        WcStatus::Flushed,
+        WcStatus::Flushed,
+    ];
+    assert_eq!(lone.side.statuses(), ended);
     assert_eq!(lone.state(), State::Err);
 }
 

@@ -12,7 +12,7 @@ use oxe_proto::{
         packet::Op,
     },
 };
-use pair::{craft::*, pattern, Lone, Setup};
+use pair::{craft::*, detection, pattern, Lone, Setup};
 
 fn setup(timeout: u8, retry_cnt: u8) -> Setup {
     Setup::with(|attributes| {
@@ -59,6 +59,74 @@ fn refusals_end_their_request_and_flush_the_rest() {
             assert_eq!(lone.side.done.len(), 6);
         }
     }
+}
+
+/// A READ whose answer is missing, and a WRITE that was refused.
+fn refused_behind_a_read(timeout: u8) -> Lone {
+    let mut lone = Lone::new(&setup(timeout, 7));
+    lone.side.post(read(0), vec![0; 600]);
+    lone.side.post(write(0), vec![1; 4]);
+    lone.side.post(send(), vec![1; 4]);
+    lone.said();
+    lone.give(0, response(0, 3, 1), &[1; 256]);
+    lone.give(3, nak(NakCode::RemoteAccess, 1), &[]);
+    assert_eq!(lone.side.statuses(), []);
+    assert_eq!(lone.said(), [(1, read_request(256, 344))]);
+    lone
+}
+
+#[test]
+fn a_refusal_is_its_own_requests_though_an_earlier_answer_is_late() {
+    for probes in [0, 20_000] {
+        let mut lone = refused_behind_a_read(14);
+        lone.side.post(send(), vec![1; 4]);
+        lone.wait(Span::from_micros(probes));
+        // Nothing is sent but what is missing.
+        assert_eq!(lone.said(), []);
+        lone.give(1, response(1, 3, 1), &[1; 256]);
+        assert_eq!(lone.state(), State::Rts);
+        lone.give(2, response(2, 3, 1), &[1; 88]);
+        assert_eq!(lone.said(), []);
+        let ended = [
+            WcStatus::Success,
+            WcStatus::RemoteAccess,
+            WcStatus::Flushed,
+            WcStatus::Flushed,
+        ];
+        assert_eq!(lone.side.statuses(), ended);
+        assert_eq!(lone.state(), State::Err);
+        assert_eq!(lone.side.engine.next_timeout(), None);
+    }
+}
+
+#[test]
+fn an_answer_that_never_comes_after_a_refusal_is_waited_for_once() {
+    // However many retries there are, and without a timeout, too.
+    for (timeout, longest) in [(14, detection(14)), (0, Span::from_micros(500_000))] {
+        let mut lone = refused_behind_a_read(timeout);
+        lone.sleep(Span::from_nanos(longest.as_nanos() - 1));
+        assert_eq!(lone.state(), State::Rts, "{timeout}");
+        lone.sleep(Span::from_nanos(1));
+        let ended = [
+            WcStatus::RetryExceeded,
+            WcStatus::Flushed,
+            WcStatus::Flushed,
+        ];
+        assert_eq!(lone.side.statuses(), ended, "{timeout}");
+        assert_eq!(lone.state(), State::Err);
+    }
+}
+
+#[test]
+fn a_refusal_inside_a_reads_answer_ends_the_read() {
+    let mut lone = Lone::usual();
+    lone.side.post(read(0), vec![0; 600]);
+    lone.side.post(send(), vec![1; 4]);
+    lone.said();
+    lone.give(2, nak(NakCode::RemoteOperational, 1), &[]);
+    assert_eq!(lone.said(), []);
+    let ended = [WcStatus::RemoteOperation, WcStatus::Flushed];
+    assert_eq!(lone.side.statuses(), ended);
 }
 
 /// Three WRITEs are sent, one is acknowledged.

@@ -17,7 +17,10 @@ use super::{
         Env,
         Observation, //
     },
-    requester::Requester,
+    requester::{
+        Cursor,
+        Requester, //
+    },
     resend::Recovery,
     retry::Expired,
     slots::{
@@ -148,9 +151,15 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
                 self.acknowledged_before(psn);
                 self.progress(now, context);
                 if let Some(status) = status_of_nak(code) {
-                    // Of the refused request, unless a response to an earlier one is missing: that
-                    // one will not come any more.
-                    self.fail(status);
+                    if let Some((count, number)) = self.find(psn) {
+                        self.refused_at(count, number, psn, status);
+                    }
+                    if self.failure.is_none() {
+                        // A peer that has refused one says little more, if anything.
+                        self.retry.last_chance();
+                        self.retry
+                            .rearm(now, &context.attributes, context.config.min_probe);
+                    }
                 }
             }
             Syndrome::Reserved(_) => context.observe(env, Observation::StaleResponse(psn)),
@@ -175,7 +184,7 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         let Some(slot) = self.ring.get_mut(count) else {
             return;
         };
-        if slot.kind != Kind::Response || number < slot.progress {
+        if slot.kind != Kind::Response || slot.refused.is_some() || number < slot.progress {
             context.observe(env, Observation::StaleResponse(psn));
             return;
         }
@@ -218,14 +227,30 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         self.progress(now, context);
     }
 
-    /// A request fails for what its response was. Those before it have been answered, unless a
-    /// response of theirs is missing: then it is the oldest that fails.
+    /// A request fails for what its response was. Those before it count as answered, unless a
+    /// response of theirs is missing.
     fn fail_at(&mut self, count: u32, status: WcStatus) {
-        let before = self.ring.get(count).map_or(0, |slot| slot.progress);
-        let first = self.psn_of(count).plus(before);
-        self.acknowledged_before(first);
+        let number = self.ring.get(count).map_or(0, |slot| slot.progress);
+        let psn = self.psn_of(count).plus(number);
+        self.acknowledged_before(psn);
         self.advance();
-        self.fail(status);
+        self.refused_at(count, number, psn, status);
+    }
+
+    /// A request under way will fail with `status`, once those before it are complete; it and what
+    /// is behind it are not sent any more.
+    fn refused_at(&mut self, slot: u32, sent: u32, psn: Psn, status: WcStatus) {
+        if slot == self.una_slot {
+            self.fail(status);
+            return;
+        }
+        if let Some(slot) = self.ring.get_mut(slot) {
+            slot.refused.get_or_insert(status);
+        }
+        if psn.is_before(self.cursor.psn) {
+            self.cursor = Cursor { slot, sent, psn };
+        }
+        self.recovery.gaps = true;
     }
 
     /// The first number of a slot under way.
@@ -348,6 +373,12 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
             self.asks.overtaken(self.acked);
         }
         self.recovery.gaps = self.acked.is_after(self.una) && self.awaits_response();
+        if self.una_slot != self.fresh {
+            let refused = self.ring.get(self.una_slot).and_then(|slot| slot.refused);
+            if let Some(status) = refused {
+                self.fail(status);
+            }
+        }
     }
 
     /// Whether the oldest request under way ends with a response of its own.

@@ -19,6 +19,9 @@ use crate::types::{
 /// The longest time between two probes.
 const MAX_PROBE: Span = Span::from_micros(4_000_000);
 
+/// How long an answer is waited for without a timeout, once the peer has refused a later request.
+const LAST_CHANCE: Span = Span::from_micros(500_000);
+
 /// What a probe waits for at most without any measurement: a quarter of the timeout, or this.
 const FIRST_PROBE: Span = Span::from_micros(4000);
 
@@ -115,6 +118,8 @@ pub(super) struct Retry {
     heard: bool,
     /// and may count for so many times more.
     signs: u8,
+    /// The next timeout is the last.
+    last: bool,
     ack: Option<Instant>,
     probe: Option<Instant>,
     rnr: Option<Instant>,
@@ -172,6 +177,21 @@ impl Retry {
         self.retries = attributes.retry_cnt;
         self.rnr_retries = attributes.rnr_retry;
         self.signs = SIGNS;
+        if self.last {
+            self.last_chance();
+        }
+    }
+
+    /// The next timeout is the last, and there is one.
+    pub(super) fn last_chance(&mut self) {
+        self.last = true;
+        self.retries = 0;
+        self.signs = 0;
+    }
+
+    /// When a timeout counts, if ever.
+    fn detection_time(&self, attributes: &Attributes) -> Option<Span> {
+        detection_time(attributes.timeout).or(self.last.then_some(LAST_CHANCE))
     }
 
     /// The peer lives.
@@ -184,7 +204,7 @@ impl Retry {
     pub(super) fn gets_on(&mut self, now: Instant, attributes: &Attributes) {
         self.reload(attributes);
         if self.ack.is_some() {
-            self.ack = detection_time(attributes.timeout).map(|span| now.after(span));
+            self.ack = self.detection_time(attributes).map(|span| now.after(span));
         }
     }
 
@@ -282,7 +302,7 @@ impl Retry {
     fn arm_slowly(&mut self, now: Instant, attributes: &Attributes, min_probe: Span) {
         if self.ack.is_none() {
             self.heard = false;
-            self.ack = detection_time(attributes.timeout).map(|span| now.after(span));
+            self.ack = self.detection_time(attributes).map(|span| now.after(span));
         }
         if self.probe.is_none() {
             self.probe = self

@@ -36,10 +36,10 @@ impl Oracle {
                 .then(|| format!("after message {first} had failed with {failed:?}"));
         }
         let posted = &flow.messages[index].posted;
-        let local = flow.local_faults.iter().any(|(id, expected)| {
-            let stands_for = *id > posted.id && posted.wants_response();
-            *expected == status && (*id == posted.id || stands_for)
-        });
+        let local = flow
+            .local_faults
+            .iter()
+            .any(|(id, expected)| *expected == status && *id == posted.id);
         match status {
             WcStatus::Success => None,
             WcStatus::Flushed => {
@@ -47,7 +47,10 @@ impl Oracle {
             }
             WcStatus::RetryExceeded => {
                 let needed = u64::from(flow.plan.attributes.retry_cnt);
-                let enough = flow.peer_lost || !end.strict || flow.disturbances >= needed;
+                let enough = flow.peer_lost
+                    || !end.strict
+                    || flow.disturbances >= needed
+                    || flow.is_in_vain(index);
                 (!enough).then(|| {
                     let losses = flow.disturbances;
                     format!("{losses} losses since the last progress, {needed} retries")
@@ -64,8 +67,7 @@ impl Oracle {
                 match flow.refusal {
                     Some(refusal)
                         if status_of_nak(refusal.code) == Some(status)
-                            && (refusal.message == index
-                                || flow.stands_for(index, refusal.message)) =>
+                            && (refusal.message == index) =>
                     {
                         None
                     }
@@ -119,9 +121,10 @@ impl Oracle {
 }
 
 impl Flow {
-    /// Whether a request may end with the status of a later one that was refused: its own answer
-    /// was lost or late, and a responder that has failed will not give it again.
-    fn stands_for(&self, index: usize, refused: usize) -> bool {
-        index < refused && self.messages[index].posted.wants_response()
+    /// Whether a request's answer will not come any more, and there is no need to try often: its
+    /// responder has refused a later one and failed.
+    fn is_in_vain(&self, index: usize) -> bool {
+        let later = self.refusal.is_some_and(|refusal| refusal.message > index);
+        later && self.messages[index].posted.wants_response()
     }
 }
