@@ -97,7 +97,9 @@ struct net_device *oxe_helper_skb_input_dev(const struct sk_buff *skb);
 void oxe_helper_skb_detach(struct sk_buff *skb);
 const u8 *oxe_helper_skb_data(const struct sk_buff *skb);
 unsigned int oxe_helper_skb_headlen(const struct sk_buff *skb);
-int oxe_helper_skb_linearize(struct sk_buff *skb);
+struct sk_buff *oxe_helper_udp_skb_copy(const struct sk_buff *skb, unsigned int offset,
+					unsigned int bytes);
+struct sk_buff *oxe_helper_skb_clone(struct sk_buff *skb);
 int oxe_helper_skb_crc32(struct sk_buff *skb, unsigned int offset, unsigned int len, u32 *crc);
 bool oxe_helper_skb_ipv4_header(const struct sk_buff *skb, u8 header[20]);
 bool oxe_helper_skb_ipv6_header(const struct sk_buff *skb, u8 header[40]);
@@ -131,7 +133,8 @@ void *oxe_helper_xa_find(struct xarray *xa, unsigned long *index);
 /* udp_tunnel.c */
 int oxe_helper_udp_tunnel_open(struct net *net, int family, u16 port, void *user_data,
 			       int (*encap_rcv)(struct sock *sk, struct sk_buff *skb),
-			       struct sock **out);
+			       struct sock **out, void **hook);
+void oxe_helper_udp_tunnel_close(struct sock *sk, void *hook);
 void *oxe_helper_sk_user_data(const struct sock *sk);
 
 #endif

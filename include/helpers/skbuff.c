@@ -63,9 +63,39 @@ unsigned int oxe_helper_skb_headlen(const struct sk_buff *skb)
 	return skb_headlen(skb);
 }
 
-int oxe_helper_skb_linearize(struct sk_buff *skb)
+/*
+ * A packet with the IP and UDP headers of @skb, as they are, and @bytes of what is in it from
+ * @offset on. @skb begins with its UDP header.
+ */
+struct sk_buff *oxe_helper_udp_skb_copy(const struct sk_buff *skb, unsigned int offset,
+					unsigned int bytes)
 {
-	return skb_linearize(skb);
+	const unsigned int ip_bytes = skb_network_header_len(skb);
+	struct sk_buff *new;
+
+	if (offset > skb->len || bytes > skb->len - offset || skb_headlen(skb) < 8 ||
+	    ip_bytes > skb_headroom(skb))
+		return NULL;
+	new = alloc_skb(ip_bytes + 8 + bytes, GFP_ATOMIC | __GFP_NOWARN);
+	if (!new)
+		return NULL;
+	skb_put_data(new, skb_network_header(skb), ip_bytes);
+	skb_reset_network_header(new);
+	skb_pull(new, ip_bytes);
+	skb_reset_transport_header(new);
+	skb_put_data(new, skb->data, 8);
+	if (skb_copy_bits(skb, offset, skb_put(new, bytes), bytes)) {
+		kfree_skb(new);
+		return NULL;
+	}
+	new->protocol = skb->protocol;
+	return new;
+}
+
+/* Another packet with the same data. */
+struct sk_buff *oxe_helper_skb_clone(struct sk_buff *skb)
+{
+	return skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 }
 
 /* Takes crc32_le() on over bytes of the packet, wherever they lie; -EFAULT if it is shorter. */

@@ -28,6 +28,7 @@ use kernel_ext::{
 mod ah;
 mod counters;
 mod cq;
+mod datagrams;
 mod device;
 mod limits;
 mod link;

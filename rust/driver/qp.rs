@@ -19,6 +19,7 @@ mod posts;
 mod receive;
 mod transmit;
 
+pub(crate) use self::modify::to_mtu;
 use self::{
     data::Data,
     posts::{
@@ -26,10 +27,6 @@ use self::{
         RecvPosts,
         SendPosts, //
     }, //
-};
-pub(crate) use self::{
-    modify::to_mtu,
-    receive::parse, //
 };
 
 use crate::{
@@ -143,8 +140,6 @@ struct Held {
     skb: SkBuff,
     /// Where its UDP payload starts.
     offset: usize,
-    /// The VLAN that it came by.
-    vlan: Option<u16>,
 }
 
 /// Where send requests come from.

@@ -5,12 +5,9 @@
 //! Context of all receiving: softirq, under RCU; no lock is taken.
 
 use crate::{
+    datagrams::Datagrams,
     link::Link,
-    qp::{
-        self,
-        Qp, //
-    },
-    tx::KernelCrc, //
+    qp::Qp, //
 };
 use kernel::{
     prelude::*,
@@ -29,7 +26,6 @@ use kernel_ext::{
     },
     sync::IdTable, //
 };
-use oxe_proto::wire::icrc::Icrc;
 
 /// The links of a namespace, by interface index.
 #[pin_data]
@@ -77,43 +73,37 @@ impl PortTable {
 }
 
 impl Receiver for PortTable {
-    fn receive(&self, netdev: &NetDevice, mut skb: SkBuff, offset: usize) {
+    fn receive(&self, netdev: &NetDevice, skb: SkBuff, offset: usize) {
         let rcu = rcu::read_lock();
         let Some(link) = self.find(netdev, &rcu) else {
             return;
         };
         let counters = &link.counters;
-        counters.rcvd_pkts.increment();
-        counters
-            .rcvd_bytes
-            .add(skb.len().saturating_sub(offset) as u64);
-        if skb.make_linear().is_err() {
-            // As good as lost.
-            return;
-        }
-        let Some(packet) = qp::parse(&skb, offset) else {
-            counters.rcvd_malformed.increment();
-            return;
+        let bytes = skb.len().saturating_sub(offset);
+        counters.rcvd_bytes.add(bytes as u64);
+        let datagrams = match Datagrams::of(&skb, offset) {
+            Ok(datagrams) => datagrams,
+            Err(count) => {
+                counters.rcvd_pkts.add(count as u64);
+                counters.rcvd_malformed.add(count as u64);
+                return;
+            }
         };
-        let Some(qp) = link.find_qp(packet.dest_qp, &rcu) else {
-            counters.rcvd_no_qp.increment();
-            return;
-        };
-        if has_good_icrc(&skb, offset) != Some(true) {
-            counters.rcvd_bad_icrc.increment();
-            return;
+        counters.rcvd_pkts.add(datagrams.count() as u64);
+        let mut number = 0;
+        while number < datagrams.count() {
+            let Some(packet) = datagrams.parse(number) else {
+                counters.rcvd_malformed.increment();
+                number = number.saturating_add(1);
+                continue;
+            };
+            let Some(qp) = link.find_qp(packet.dest_qp, &rcu) else {
+                counters.rcvd_no_qp.increment();
+                number = number.saturating_add(1);
+                continue;
+            };
+            let taken = Qp::receive(qp, &datagrams, number, packet, netdev.vlan_id());
+            number = number.saturating_add(taken);
         }
-        Qp::receive(qp, &packet, skb, offset, netdev.vlan_id());
     }
-}
-
-/// Whether a packet's ICRC is that of its bytes; nothing if it has not all headers.
-fn has_good_icrc(skb: &SkBuff, offset: usize) -> Option<bool> {
-    let udp = skb.udp_header()?;
-    let icrc = match skb.network_header_v4() {
-        Some(ip) => Icrc::<KernelCrc>::over_ipv4(&ip, &udp),
-        None => Icrc::<KernelCrc>::over_ipv6(&skb.network_header_v6()?, &udp),
-    };
-    let (body, carried) = skb.linear_payload(offset)?.split_last_chunk()?;
-    Some(icrc.headers(body).finish() == *carried)
 }

@@ -3,6 +3,7 @@
 //! Gather and scatter lists: where a request's bytes lie.
 
 use crate::{
+    datagrams::Part,
     link::Link,
     mr, //
 };
@@ -24,6 +25,8 @@ pub(crate) struct Data<'d> {
     pub(crate) length: u32,
     /// The VLAN that it came by.
     pub(crate) vlan: Option<u16>,
+    /// Which of several datagrams it is.
+    pub(crate) part: Option<Part>,
 }
 
 /// Calls `act` for each piece of a list that holds some of the `length` bytes from `offset` on:

@@ -11,14 +11,14 @@ use super::{
     Receives,
     Side, //
 };
-use crate::mr::Remote;
-use kernel_ext::{
-    net::SkBuff,
-    rdma::{
-        AtomicOp,
-        DatagramSource,
-        Network, //
-    }, //
+use crate::{
+    datagrams::network_header,
+    mr::Remote, //
+};
+use kernel_ext::rdma::{
+    AtomicOp,
+    DatagramSource,
+    Network, //
 };
 use oxe_proto::{
     memory::RemoteUse,
@@ -50,17 +50,6 @@ use oxe_uabi::{
     cqe::Cqe,
     recv::RecvElement, //
 };
-
-/// The 40 bytes that precede a datagram: an IPv6 header, or an IPv4 header in the second half
-/// (IBTA annex A17.4.5.2).
-fn network_header(skb: &SkBuff) -> Option<[u8; 40]> {
-    if let Some(header) = skb.network_header_v6() {
-        return Some(header);
-    }
-    let mut area = [0; 40];
-    *area.last_chunk_mut()? = skb.network_header_v4()?;
-    Some(area)
-}
 
 /// What the kernel's users are told of where a datagram came from.
 fn source(data: Data<'_>) -> Option<DatagramSource> {
@@ -203,7 +192,7 @@ impl Env for Port<'_> {
         let side = &*self.side;
         let header = self
             .packet
-            .and_then(|data| network_header(data.skb))
+            .and_then(|data| network_header(data.skb, data.part))
             .ok_or(Fault::Operational)?;
         data::put(&side.link, side.pd, side.current_sges(), 0, &header)
     }

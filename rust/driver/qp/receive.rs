@@ -13,7 +13,13 @@ use super::{
     Qp,
     Side, //
 };
-use crate::link::Link;
+use crate::{
+    datagrams::{
+        parse,
+        Datagrams, //
+    },
+    link::Link, //
+};
 use kernel::sync::ArcBorrow;
 use kernel_ext::{
     net::SkBuff,
@@ -22,20 +28,8 @@ use kernel_ext::{
 use oxe_proto::{
     transport::Verdict,
     types::Instant,
-    wire::{
-        packet::Packet,
-        roce::MAX_HEADER_BYTES, //
-    }, //
+    wire::packet::Packet, //
 };
-
-/// A packet's headers, read again from where they are.
-pub(crate) fn parse(skb: &SkBuff, offset: usize) -> Option<Packet> {
-    let bytes = skb.len().saturating_sub(offset);
-    let mut head = [0; MAX_HEADER_BYTES];
-    let head = head.get_mut(..bytes.min(MAX_HEADER_BYTES))?;
-    skb.copy_bits(offset, head).ok()?;
-    Packet::parse(head, bytes).ok()
-}
 
 impl Side {
     /// Whether a packet comes from where a connection's packets go to, and to where they go from.
@@ -58,37 +52,78 @@ impl Side {
     }
 }
 
+/// A packet for the engine: where it is now, or kept.
+enum Source<'p, 's> {
+    Fresh(&'p Datagrams<'s>, usize),
+    Kept(Held),
+}
+
+impl Source<'_, '_> {
+    fn data(&self, packet: &Packet, vlan: Option<u16>) -> Data<'_> {
+        let (skb, offset, part) = match self {
+            Self::Fresh(datagrams, number) => (
+                datagrams.skb(),
+                datagrams.offset(*number),
+                datagrams.part(*number),
+            ),
+            Self::Kept(held) => (&held.skb, held.offset, None),
+        };
+        Data {
+            skb,
+            offset: offset.saturating_add(packet.header_bytes()),
+            length: packet.data_bytes,
+            vlan,
+            part,
+        }
+    }
+
+    /// Keeps it for later, if there is memory.
+    fn keep(self) -> Option<Held> {
+        match self {
+            Self::Fresh(datagrams, number) => {
+                let (skb, offset) = datagrams.keep(number).ok()?;
+                Some(Held { skb, offset })
+            }
+            Self::Kept(held) => Some(held),
+        }
+    }
+}
+
 impl Inner {
     /// Gives a packet to the engine, and those that were held for it.
-    fn handle(&mut self, now: Instant, packet: &Packet, held: Held) {
-        let mut next = Some((*packet, held));
-        while let Some((packet, held)) = next.take() {
-            let data = Data {
-                skb: &held.skb,
-                offset: held.offset.saturating_add(packet.header_bytes()),
-                length: packet.data_bytes,
-                vlan: held.vlan,
-            };
+    fn handle(
+        &mut self,
+        now: Instant,
+        packet: &Packet,
+        datagrams: &Datagrams<'_>,
+        number: usize,
+        vlan: Option<u16>,
+    ) {
+        let mut next = Some((*packet, Source::Fresh(datagrams, number)));
+        while let Some((packet, source)) = next.take() {
+            let data = source.data(&packet, vlan);
             let mut port = Port {
                 side: &mut self.side,
                 packet: Some(data),
             };
             let verdict = self.engine.handle_packet(now, &packet, data, &mut port);
             if let Verdict::Hold(index) = verdict {
-                match self.side.held.get_mut(usize::from(index.0)) {
-                    Some(place) => {
+                let place = self.side.held.get_mut(usize::from(index.0));
+                match (place, source.keep()) {
+                    (Some(place), Some(held)) => {
                         *place = Some(held);
                         self.side.holding = true;
                     }
-                    None => self.engine.early_lost(index),
+                    _ => self.engine.early_lost(index),
                 }
             }
             while let Some(index) = self.engine.poll_early() {
                 let place = self.side.held.get_mut(usize::from(index.0));
                 let held = place.and_then(Option::take);
                 next = held.and_then(|held| {
-                    let packet = parse(&held.skb, held.offset)?;
-                    Some((packet, held))
+                    let bytes = held.skb.len().checked_sub(held.offset)?;
+                    let packet = parse(&held.skb, held.offset, bytes)?;
+                    Some((packet, Source::Kept(held)))
                 });
                 if next.is_some() {
                     break;
@@ -104,28 +139,44 @@ impl Qp {
         core::ptr::eq(&*self.link, link)
     }
 
-    /// A packet came for it, by a VLAN or not, whose ICRC is right.
+    /// Datagrams came for it, by a VLAN or not: from `first` on, which has the headers `packet`,
+    /// those for the same queue pair. How many these are.
     pub(crate) fn receive(
         this: ArcBorrow<'_, Self>,
-        packet: &Packet,
-        skb: SkBuff,
-        offset: usize,
+        datagrams: &Datagrams<'_>,
+        first: usize,
+        packet: Packet,
         vlan: Option<u16>,
-    ) {
+    ) -> usize {
+        let counters = &this.link.counters;
         let mut inner = this.inner.lock();
         if inner.dead {
-            return;
+            return datagrams.alike(first, &packet);
         }
-        if !inner.side.is_from_peer(&skb) {
-            this.link.counters.rcvd_bad_address.increment();
-            return;
+        if !inner.side.is_from_peer(datagrams.skb()) {
+            drop(inner);
+            let count = datagrams.alike(first, &packet);
+            counters.rcvd_bad_address.add(count as u64);
+            return count;
         }
         let now = clock();
-        inner.handle(now, packet, Held { skb, offset, vlan });
+        let (mut number, mut next) = (first, Some(packet));
+        while let Some(packet) = next.take() {
+            if datagrams.has_good_icrc(number) == Some(true) {
+                inner.handle(now, &packet, datagrams, number, vlan);
+            } else {
+                counters.rcvd_bad_icrc.increment();
+            }
+            number = number.saturating_add(1);
+            next = datagrams
+                .parse(number)
+                .filter(|next| next.dest_qp == packet.dest_qp);
+        }
         let more = inner.flow(now);
         Self::arm(this, &inner);
         let notices = inner.side.notices.take();
         drop(inner);
         Self::finish(this, notices, more);
+        number.saturating_sub(first)
     }
 }

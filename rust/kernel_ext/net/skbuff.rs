@@ -77,28 +77,16 @@ impl SkBuff {
     }
 
     /// The bytes from `offset` on that lie in one piece, in the linear part; none if there are
-    /// none. [`Self::make_linear`] before makes that all of them.
+    /// none.
     pub fn linear_payload(&self, offset: usize) -> Option<&[u8]> {
         // SAFETY: Valid by the type invariant.
         let len = unsafe { bindings::oxe_helper_skb_headlen(self.as_ptr()) as usize };
         // SAFETY: As above.
         let data = unsafe { bindings::oxe_helper_skb_data(self.as_ptr()) };
         // SAFETY: The linear part is `len` bytes at `data`. By the type invariant nobody writes to
-        // it, and what moves it (`make_linear`) takes a mutable reference.
+        // it, and nothing moves it while it is borrowed.
         let linear = unsafe { slice::from_raw_parts(data, len) };
         linear.get(offset..).filter(|payload| !payload.is_empty())
-    }
-
-    /// Copies what lies in fragments into the linear part, if there are fragments.
-    ///
-    /// Context: any.
-    ///
-    /// # Errors
-    ///
-    /// `ENOMEM`.
-    pub fn make_linear(&mut self) -> Result {
-        // SAFETY: By the type invariant the packet is valid and not shared.
-        kernel::error::to_result(unsafe { bindings::oxe_helper_skb_linearize(self.as_ptr()) })
     }
 
     /// Takes the CRC register on over bytes of the packet, wherever they lie; see
@@ -162,8 +150,40 @@ impl SkBuff {
             .then_some(mac)
     }
 
-    /// Bytes of payload in each segment of a packet of several; none if it is a single one, as all
-    /// packets are that UDP hands to a tunnel.
+    /// A packet with the same data, which is kept as long as either is there.
+    ///
+    /// Context: any.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub fn share(&self) -> Result<Self> {
+        // SAFETY: The packet is valid.
+        let skb = unsafe { bindings::oxe_helper_skb_clone(self.as_ptr()) };
+        let skb = NonNull::new(skb).ok_or(ENOMEM)?;
+        // SAFETY: Just made for us; as the original, it has no device and no route.
+        Ok(unsafe { Self::from_raw(skb) })
+    }
+
+    /// A packet of one piece with the IP and UDP headers of this one, as they are, and `len` bytes
+    /// of it from `offset` on behind them; for the packets of a [`Receiver`](super::Receiver).
+    ///
+    /// Context: any.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`, also if there are not so many bytes.
+    pub fn copy_part(&self, offset: usize, len: usize) -> Result<Self> {
+        let offset = c_uint::try_from(offset).map_err(|_| ENOMEM)?;
+        let len = c_uint::try_from(len).map_err(|_| ENOMEM)?;
+        // SAFETY: The packet is valid; the function checks the bounds.
+        let skb = unsafe { bindings::oxe_helper_udp_skb_copy(self.as_ptr(), offset, len) };
+        let skb = NonNull::new(skb).ok_or(ENOMEM)?;
+        // SAFETY: Just made for us, without a device and a route.
+        Ok(unsafe { Self::from_raw(skb) })
+    }
+
+    /// Bytes of payload in each segment of a packet of several; none if it is a single one.
     pub fn segment_bytes(&self) -> Option<usize> {
         // SAFETY: The packet is valid.
         let bytes = unsafe { bindings::oxe_helper_skb_gso_size(self.as_ptr()) as usize };

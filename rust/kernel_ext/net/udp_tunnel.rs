@@ -24,9 +24,14 @@ const UDP_HEADER_BYTES: usize = 8;
 
 /// Takes the datagrams of a [`UdpTunnel`].
 pub trait Receiver: Send + Sync + 'static {
-    /// Takes one datagram that came in by `netdev`; its payload starts `offset` bytes into `skb`
-    /// and takes up the rest of it: UDP has cut off what follows the datagram and checked its
-    /// checksum, and it takes packets of several segments apart.
+    /// Takes one datagram, or several of a flow, that came in by `netdev`; the payload starts
+    /// `offset` bytes into `skb` and takes up the rest of it: UDP has cut off what follows and
+    /// checked the checksum.
+    ///
+    /// Several came as one packet, of this host or put together by a device: each has as many bytes
+    /// as [`SkBuff::segment_bytes`] says, but the last may be shorter. The IP and UDP headers
+    /// are those of the first, but for the lengths. Their number and sizes are the sender's
+    /// choice: there may be thousands.
     ///
     /// A datagram of this host, which comes by the loopback device, counts as come in by the device
     /// that has the address which it was sent to.
@@ -50,9 +55,11 @@ pub enum Family {
 ///
 /// # Invariants
 ///
-/// `sk` is a tunnel socket that is ours and whose user data is `receiver`'s pointer.
+/// `sk` is a tunnel socket that is ours and whose user data is `receiver`'s pointer; `hook` is what
+/// was given with it.
 pub struct UdpTunnel<T: Receiver> {
     sk: NonNull<bindings::sock>,
+    hook: *mut c_void,
     /// Kept for `encap_rcv_callback`.
     _receiver: Arc<T>,
 }
@@ -79,9 +86,10 @@ impl<T: Receiver> UdpTunnel<T> {
             Family::V4 => bindings::AF_INET,
             Family::V6 => bindings::AF_INET6,
         };
-        let mut sk = ptr::null_mut();
-        // SAFETY: The namespace is valid, `sk` may be written, and the user data stays valid for as
-        // long as callbacks use it: `_receiver` is dropped a grace period after the release.
+        let (mut sk, mut hook) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: The namespace is valid, `sk` and `hook` may be written, and the user data stays
+        // valid for as long as callbacks use it: `_receiver` is dropped a grace period after the
+        // release.
         let err = unsafe {
             bindings::oxe_helper_udp_tunnel_open(
                 net.as_ptr(),
@@ -90,12 +98,14 @@ impl<T: Receiver> UdpTunnel<T> {
                 Arc::as_ptr(&receiver).cast_mut().cast(),
                 Some(encap_rcv_callback::<T>),
                 &mut sk,
+                &mut hook,
             )
         };
         kernel::error::to_result(err)?;
         // INVARIANT: Just opened for us with that user data.
         Ok(Self {
             sk: NonNull::new(sk).ok_or(EINVAL)?,
+            hook,
             _receiver: receiver,
         })
     }
@@ -105,7 +115,7 @@ impl<T: Receiver> Drop for UdpTunnel<T> {
     fn drop(&mut self) {
         // SAFETY: Ours by the type invariant. Clears the user data and takes the socket out of the
         // lookup tables.
-        unsafe { bindings::udp_tunnel_sock_release(self.sk.as_ptr()) };
+        unsafe { bindings::oxe_helper_udp_tunnel_close(self.sk.as_ptr(), self.hook) };
         // SAFETY: Process context, as the type asks for. The release does not wait for callbacks
         // that have the user data already; they run under RCU.
         unsafe { bindings::synchronize_net() };

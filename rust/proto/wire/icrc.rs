@@ -146,6 +146,23 @@ impl<C: Crc32> Icrc<C> {
         Self::new(C::update(self.register ^ change, bytes))
     }
 
+    /// As [`Self::headers`], for bytes that are not in one piece: `go_on` takes the register over
+    /// them. `notify` is the one among them that holds the congestion bits, at
+    /// [`Bth::NOTIFY_OFFSET`].
+    ///
+    /// # Errors
+    ///
+    /// Those of `go_on`.
+    #[inline]
+    pub fn headers_by<E>(
+        self,
+        notify: u8,
+        go_on: impl FnOnce(u32) -> Result<u32, E>,
+    ) -> Result<Self, E> {
+        let change = BYTE_AFTER_FOUR.of(notify ^ 0xff);
+        go_on(self.register ^ change).map(Self::new)
+    }
+
     /// Goes on with more bytes.
     #[inline]
     #[must_use]
