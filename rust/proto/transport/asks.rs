@@ -131,11 +131,21 @@ impl Asks {
         self.in_vain = 0;
     }
 
+    /// The newest request that asked for this number.
+    fn newest_for(&self, psn: Psn) -> Option<usize> {
+        let (mut hit, mut nth) = (None, 0_usize);
+        for ask in self.list.iter().take(self.used) {
+            if ask.holds(psn) {
+                hit = Some(nth);
+            }
+            nth = nth.saturating_add(1);
+        }
+        hit
+    }
+
     /// A number has come: what was asked for before it is lost.
     pub(super) fn arrived(&mut self, psn: Psn) {
-        let used = self.used;
-        let holds = |ask: &Ask| ask.holds(psn);
-        let Some(hit) = self.list.iter().take(used).rposition(holds) else {
+        let Some(hit) = self.newest_for(psn) else {
             return;
         };
         if let Some(ask) = self.list.get_mut(hit) {
@@ -183,9 +193,7 @@ impl Asks {
     /// Nothing is expected any more of the request that asked for this number: time has run out, or
     /// it was not sent. False if there is none.
     pub(super) fn give_up(&mut self, psn: Psn, sent: bool) -> bool {
-        let used = self.used;
-        let holds = |ask: &Ask| ask.holds(psn);
-        let Some(hit) = self.list.iter().take(used).rposition(holds) else {
+        let Some(hit) = self.newest_for(psn) else {
             return false;
         };
         if self.retain(|nth, _| nth != hit) && sent {
