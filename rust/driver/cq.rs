@@ -92,8 +92,11 @@ impl Cq {
         match init.user {
             Some(user) => Self::for_user(place, &user, init.entries, init.notifier),
             None => {
-                let ring = Ring::Private(Private::new(init.entries)?);
-                Ok((Self::make(place, ring, init.notifier)?, init.entries))
+                // At least one more than was asked for, as other devices have: the drains of the
+                // queue pairs complete as well.
+                let entries = init.entries.saturating_add(1).next_power_of_two();
+                let ring = Ring::Private(Private::new(entries)?);
+                Ok((Self::make(place, ring, init.notifier)?, entries))
             }
         }
     }

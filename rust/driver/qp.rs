@@ -83,7 +83,10 @@ use oxe_proto::{
         SendSlot,
         Storage, //
     },
-    types::Qpn, //
+    types::{
+        Instant,
+        Qpn, //
+    }, //
 };
 use oxe_uabi::{
     cqe::WcOpcode,
@@ -205,6 +208,8 @@ struct Side {
     holding: bool,
     /// The connection's.
     path: Option<Arc<Path>>,
+    /// Since when this host has had no room for a packet.
+    full_since: Option<Instant>,
     /// The next IPv4 identification.
     ip_id: u16,
     /// Packets that are about to be sent.

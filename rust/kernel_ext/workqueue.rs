@@ -10,7 +10,8 @@ use kernel::{
     prelude::*,
     workqueue::{
         Queue,
-        RawWorkItem, //
+        RawWorkItem,
+        Work, //
     }, //
 };
 
@@ -95,6 +96,17 @@ impl OwnedQueue {
         // SAFETY: The queue is valid by the type invariant.
         unsafe { bindings::drain_workqueue(self.0.as_ptr()) };
     }
+}
+
+/// Waits for a work item that is queued or running; not for what is queued meanwhile.
+///
+/// Context: process, not from the item itself, and without anything that it waits for.
+pub fn flush<T: ?Sized, const ID: u64>(work: &Work<T, ID>) {
+    // SAFETY: `work` is valid, so is its field.
+    let raw = unsafe { Work::raw_get(work) };
+    // SAFETY: Work items are initialised where they are made, by `new_work!`, and pinned. Both
+    // types stand for the same C struct.
+    unsafe { bindings::flush_work(raw.cast()) };
 }
 
 impl Drop for OwnedQueue {

@@ -42,7 +42,8 @@ use kernel_ext::{
     sync::{
         new_spinlock_bh,
         Timer, //
-    }, //
+    },
+    workqueue::flush, //
 };
 use oxe_proto::{
     memory::{
@@ -74,7 +75,7 @@ pub(super) struct Created {
     pub(super) pd: PdId,
     pub(super) queue: SendQueue,
     /// How completions of the kernel's name it.
-    reference: Option<QpReference>,
+    pub(super) reference: Option<QpReference>,
 }
 
 /// READs and atomics that the responder can keep: as many as a device announces.
@@ -141,16 +142,22 @@ impl Queues {
             max_recv_wr: caps.max_recv_wr.max(1),
             ..*caps
         };
+        // One more than was asked for: who drains a queue that is full posts one more.
         let sends = SendPosts::new(
-            caps.max_send_wr,
+            caps.max_send_wr.saturating_add(1),
             caps.max_send_sge as usize,
             caps.max_inline_data as usize,
         )?;
-        let receives = RecvPosts::new(caps.max_recv_wr, caps.max_recv_sge as usize)?;
+        let receives = RecvPosts::new(
+            caps.max_recv_wr.saturating_add(1),
+            caps.max_recv_sge as usize,
+        )?;
         Ok(Self {
             sends: Sends::Posted(sends.clone()),
             receives: Receives::Posted(receives.clone()),
-            slots: (caps.max_send_wr as usize).next_power_of_two(),
+            slots: (caps.max_send_wr as usize)
+                .saturating_add(1)
+                .next_power_of_two(),
             caps,
             kernel: Some(Kernel { sends, receives }),
         })
@@ -194,6 +201,7 @@ impl Side {
             held: KVVec::new(),
             holding: false,
             path: None,
+            full_since: None,
             ip_id: 1,
             run: Run::new()?,
             notices: Notices::default(),
@@ -319,7 +327,8 @@ impl Qp {
         self.created.caps
     }
 
-    /// Ends it: nothing is completed or told any more. Context: process.
+    /// Ends it: nothing is completed or told any more. Context: process; not from a handler of the
+    /// queue pair's own.
     pub(crate) fn destroy(&self) {
         // Packets do not find it any more.
         let number = self.qpn.get();
@@ -344,6 +353,12 @@ impl Qp {
         }
         // Work that is queued sees that it is dead.
         self.timer.shut_down();
+        if self.kernel.is_some() {
+            // The work item may still have to tell a completion queue; ib_core frees the kernel's
+            // ones with no regard to a notice under way. It is not skipped, for it may be owed to
+            // another queue pair.
+            flush(&self.work);
+        }
         self.link.objects.qps.give_back();
     }
 }

@@ -254,6 +254,11 @@ impl Qp {
         }
         if let Some(kernel) = &this.kernel {
             kernel.enter(inner.engine.state());
+            if let (Some(State::Reset), Some(reference)) = (change.state, this.created.reference) {
+                // Their requests may go with the state.
+                this.send_cq.forget(reference);
+                this.recv_cq.forget(reference);
+            }
         }
         let mut more = inner.take_posts();
         more |= inner.flow(clock());

@@ -166,8 +166,13 @@ struct SendRing {
 
 impl SendRing {
     fn clear(&mut self) {
-        self.posts.iter_mut().for_each(|post| *post = None);
-        self.count = 0;
+        while self.count != 0 {
+            if let Some(post) = self.posts.get_mut(self.first) {
+                *post = None;
+            }
+            self.first = place(self.first, 1, self.posts.len());
+            self.count = self.count.saturating_sub(1);
+        }
     }
 }
 

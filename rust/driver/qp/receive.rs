@@ -27,9 +27,16 @@ use kernel_ext::{
 };
 use oxe_proto::{
     transport::Verdict,
-    types::Instant,
+    types::{
+        Instant,
+        Qpn, //
+    },
     wire::packet::Packet, //
 };
+
+/// Bytes of a management datagram (IBTA 13.4.2). A shorter one would leave what another peer has
+/// sent in the rest of the buffer, which may go out again with the answer.
+const MAD_BYTES: u32 = 256;
 
 impl Side {
     /// Whether a packet comes from where a connection's packets go to, and to where they go from.
@@ -162,10 +169,12 @@ impl Qp {
         let now = clock();
         let (mut number, mut next) = (first, Some(packet));
         while let Some(packet) = next.take() {
-            if datagrams.has_good_icrc(number) == Some(true) {
-                inner.handle(now, &packet, datagrams, number, vlan);
-            } else {
+            if datagrams.has_good_icrc(number) != Some(true) {
                 counters.rcvd_bad_icrc.increment();
+            } else if this.qpn == Qpn::GSI && packet.data_bytes != MAD_BYTES {
+                counters.rcvd_malformed.increment();
+            } else {
+                inner.handle(now, &packet, datagrams, number, vlan);
             }
             number = number.saturating_add(1);
             next = datagrams

@@ -44,6 +44,10 @@ use oxe_proto::{
 /// Packets that are sent in one go; then others have their turn.
 const BUDGET: u32 = 64;
 
+/// How long this host may have no room for a packet before that counts as lost, in ns. Some refuse
+/// for ever with the same word: filters, or a device whose other end takes no such packets.
+const NO_ROOM: u64 = 20_000_000;
+
 /// Bursts that go out together at most.
 const PARTS: usize = 32;
 
@@ -223,9 +227,12 @@ impl Side {
     /// # Errors
     ///
     /// A packet that was not sent, nor any behind it, and why.
-    fn send_run(&mut self) -> Result<(), (Transmit, Fault)> {
+    fn send_run(&mut self, now: Instant) -> Result<(), (Transmit, Fault)> {
+        let lost = self
+            .full_since
+            .is_some_and(|since| now.since(since).as_nanos() >= NO_ROOM);
         let run = &self.run;
-        let (mut done, mut id) = (0, self.ip_id);
+        let (mut done, mut id, mut full) = (0, self.ip_id, self.full_since);
         let mut result = Ok(());
         while let (Some(path), true) = (&run.path, done < run.count) {
             let left = run.count.saturating_sub(done);
@@ -236,8 +243,14 @@ impl Side {
                 Ok(sent) => {
                     done = done.saturating_add(sent);
                     id = id.wrapping_add(sent as u16);
+                    full = None;
                 }
+                // The transport recovers from it, or says that it cannot.
+                Err(Fault::Busy) if lost => break,
                 Err(fault) => {
+                    if fault == Fault::Busy {
+                        full = full.or(Some(now));
+                    }
                     let unsent = run.packets(done).next();
                     result = unsent.map_or(Ok(()), |transmit| Err((transmit, fault)));
                     break;
@@ -245,6 +258,7 @@ impl Side {
             }
         }
         self.ip_id = id;
+        self.full_since = full;
         self.run.clear();
         result
     }
@@ -262,7 +276,7 @@ impl Inner {
 
     /// Sends the run. False if the engine has taken some of it back.
     fn send_run(&mut self, now: Instant) -> bool {
-        match self.side.send_run() {
+        match self.side.send_run(now) {
             Ok(()) => true,
             Err((transmit, fault)) => {
                 self.not_sent(now, &transmit, fault);
