@@ -23,8 +23,8 @@ install: modules	## install the module for that kernel (as root)
 module:		## build in the lab, for its kernel: build/<KERNEL>/oxe.ko
 	scripts/build $(build-args)
 
-demo: module	## an oxe device in each of two namespaces of a guest, shown by stock tools
-	qemu/run --script qemu/guest/demo
+demo: module	## two guests with oxe, stock RDMA programs between them, a table
+	qemu/demo
 
 check:		## all checks but the long ones
 	scripts/check
