@@ -20,7 +20,8 @@
 #include "compat.h"
 
 /* memory.c */
-void *oxe_helper_vmalloc_user(unsigned long size);
+void *oxe_helper_vmalloc_shared(unsigned long size);
+int oxe_helper_map_vmalloc(struct vm_area_struct *vma, void *start);
 void oxe_helper_copy(void *to, const void *from, size_t len);
 unsigned long oxe_helper_vma_pgoff(const struct vm_area_struct *vma);
 struct ib_umem *oxe_helper_ib_umem_get_va(struct ib_device *dev, unsigned long addr, size_t size,

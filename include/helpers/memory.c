@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Shims over memory that user space has as well: vmalloc_user() and pinned pages. */
+/* Shims over memory that user space has as well: zeroed pages and pinned ones. */
 #include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -10,9 +10,25 @@
 
 #include "helpers.h"
 
-void *oxe_helper_vmalloc_user(unsigned long size)
+/* As vmalloc_user(), which cannot charge the pages to who asks for them. */
+void *oxe_helper_vmalloc_shared(unsigned long size)
 {
-	return vmalloc_user(size);
+	return __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+}
+
+/* As remap_vmalloc_range(), which wants pages of vmalloc_user(). */
+int oxe_helper_map_vmalloc(struct vm_area_struct *vma, void *start)
+{
+	unsigned long at;
+	int err;
+
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	for (at = vma->vm_start; at < vma->vm_end; at += PAGE_SIZE, start += PAGE_SIZE) {
+		err = vm_insert_page(vma, at, vmalloc_to_page(start));
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
 /* For memory that changes meanwhile: out of sight of the Rust compiler. */

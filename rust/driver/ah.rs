@@ -109,9 +109,9 @@ impl Ah {
                 link: link.clone(),
                 pd,
                 number,
-                path: Arc::new(path, GFP_KERNEL)?,
+                path: Arc::new(path, GFP_KERNEL_ACCOUNT)?,
             };
-            Ok(Arc::new(ah, GFP_KERNEL)?)
+            Ok(Arc::new(ah, GFP_KERNEL_ACCOUNT)?)
         });
         if made.is_err() {
             link.objects.ah_count.give_back();
@@ -126,7 +126,11 @@ impl Ah {
         address: AddressAttributes,
         sleepable: bool,
     ) -> Result<Arc<Self>> {
-        let flags = if sleepable { GFP_KERNEL } else { GFP_ATOMIC };
+        let flags = if sleepable {
+            GFP_KERNEL_ACCOUNT
+        } else {
+            GFP_ATOMIC
+        };
         // As above.
         let flow = Qpn::from_low_bits(link.objects.next_id() as u32);
         let ah = Self {

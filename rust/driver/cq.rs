@@ -129,7 +129,7 @@ impl Cq {
                     "oxe::Cq::inner"
                 ),
             }),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 

@@ -69,7 +69,7 @@ impl Inbox {
         let shared = Shared::new(user, entries, element_bytes)?;
         let bytes = shared.layout.element_bytes() as usize;
         Ok(Self {
-            element: KVVec::from_elem(0, bytes, GFP_KERNEL)?,
+            element: KVVec::from_elem(0, bytes, GFP_KERNEL_ACCOUNT)?,
             shared,
         })
     }

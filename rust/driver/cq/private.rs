@@ -37,7 +37,7 @@ impl Private {
     /// An empty one with room for `capacity`, not 0. Context: process.
     pub(super) fn new(capacity: u32) -> Result<Self> {
         Ok(Self {
-            entries: KVVec::from_elem(None, capacity as usize, GFP_KERNEL)?,
+            entries: KVVec::from_elem(None, capacity as usize, GFP_KERNEL_ACCOUNT)?,
             first: 0,
             count: 0,
         })

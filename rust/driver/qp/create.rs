@@ -83,14 +83,14 @@ const RESOURCES: usize = limits::MAX_RD_ATOMIC as usize;
 
 /// `count` of something, in memory of its own.
 fn filled<T: Clone>(value: T, count: usize) -> Result<KVVec<T>> {
-    Ok(KVVec::from_elem(value, count, GFP_KERNEL)?)
+    Ok(KVVec::from_elem(value, count, GFP_KERNEL_ACCOUNT)?)
 }
 
 /// As `filled`, of what cannot be cloned.
 fn made<T>(count: usize, mut make: impl FnMut() -> T) -> Result<KVVec<T>> {
-    let mut all = KVVec::with_capacity(count, GFP_KERNEL)?;
+    let mut all = KVVec::with_capacity(count, GFP_KERNEL_ACCOUNT)?;
     for _ in 0..count {
-        all.push(make(), GFP_KERNEL)?;
+        all.push(make(), GFP_KERNEL_ACCOUNT)?;
     }
     Ok(all)
 }
@@ -318,7 +318,7 @@ impl Qp {
                 work <- new_work!("oxe::Qp::work"),
                 timer <- Timer::new(),
             }),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 

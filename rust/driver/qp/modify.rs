@@ -240,7 +240,7 @@ impl Qp {
                     None => this.inner.lock().engine.attributes().dest_qp,
                 };
                 let path = Path::new(&this.link, *address, this.qpn, remote);
-                Some(Arc::new(path, GFP_KERNEL)?)
+                Some(Arc::new(path, GFP_KERNEL_ACCOUNT)?)
             }
         };
         let mut inner = this.inner.lock();

@@ -262,9 +262,9 @@ impl SendPosts {
         inline_stride: usize,
     ) -> Result<Arc<Self>> {
         let slots = capacity as usize;
-        let mut posts = KVVec::with_capacity(slots, GFP_KERNEL)?;
+        let mut posts = KVVec::with_capacity(slots, GFP_KERNEL_ACCOUNT)?;
         for _ in 0..slots {
-            posts.push(None, GFP_KERNEL)?;
+            posts.push(None, GFP_KERNEL_ACCOUNT)?;
         }
         let lists = slots.checked_mul(list_stride).ok_or(ENOMEM)?;
         let inline = slots.checked_mul(inline_stride).ok_or(ENOMEM)?;
@@ -272,9 +272,9 @@ impl SendPosts {
             posts,
             first: 0,
             count: 0,
-            lists: KVVec::from_elem(Sge::default(), lists, GFP_KERNEL)?,
+            lists: KVVec::from_elem(Sge::default(), lists, GFP_KERNEL_ACCOUNT)?,
             list_stride,
-            inline: KVVec::from_elem(0, inline, GFP_KERNEL)?,
+            inline: KVVec::from_elem(0, inline, GFP_KERNEL_ACCOUNT)?,
             inline_stride,
             open: false,
         };
@@ -283,7 +283,7 @@ impl SendPosts {
                 ring <- new_spinlock_irq!(ring, "oxe::SendPosts::ring"),
                 outstanding: Atomic::new(0),
             }),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 
@@ -457,10 +457,10 @@ impl RecvPosts {
         let slots = capacity as usize;
         let lists = slots.checked_mul(list_stride).ok_or(ENOMEM)?;
         let ring = RecvRing {
-            buffers: KVVec::from_elem(Buffer::default(), slots, GFP_KERNEL)?,
+            buffers: KVVec::from_elem(Buffer::default(), slots, GFP_KERNEL_ACCOUNT)?,
             first: 0,
             count: 0,
-            lists: KVVec::from_elem(Sge::default(), lists, GFP_KERNEL)?,
+            lists: KVVec::from_elem(Sge::default(), lists, GFP_KERNEL_ACCOUNT)?,
             list_stride,
             open: false,
             flushing: false,
@@ -469,7 +469,7 @@ impl RecvPosts {
             pin_init!(Self {
                 ring <- new_spinlock_irq!(ring, "oxe::RecvPosts::ring"),
             }),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 

@@ -75,7 +75,7 @@ impl Run {
     /// An empty one.
     pub(super) fn new() -> Result<Self> {
         Ok(Self {
-            parts: KVVec::with_capacity(PARTS, GFP_KERNEL)?,
+            parts: KVVec::with_capacity(PARTS, GFP_KERNEL_ACCOUNT)?,
             path: None,
             are_requests: false,
             bytes: 0,

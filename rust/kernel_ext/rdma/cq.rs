@@ -79,7 +79,7 @@ impl CqNotifier {
             upcall <- Upcall::new(cq),
             pending: Atomic::new(0),
         });
-        Arc::pin_init(init, GFP_KERNEL)
+        Arc::pin_init(init, GFP_KERNEL_ACCOUNT)
     }
 
     /// There are completions: calls the handler after this call has begun, once for all that come

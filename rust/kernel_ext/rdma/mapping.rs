@@ -62,7 +62,7 @@ impl Mappings {
         let init = pin_init!(Self {
             context <- new_mutex!(Some(ContextPtr(context)), "rdma::Mappings::context"),
         });
-        Arc::pin_init(init, GFP_KERNEL)
+        Arc::pin_init(init, GFP_KERNEL_ACCOUNT)
     }
 
     /// Has `memory` mapped by whoever maps the offset that the result has.
@@ -73,7 +73,7 @@ impl Mappings {
                 c: Opaque::zeroed(),
                 memory: memory.clone(),
             },
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )?;
         let context = self.context.lock();
         let context_ptr = context.as_ref().ok_or(ENODEV)?.0.as_ptr();
@@ -196,9 +196,9 @@ pub(super) unsafe extern "C" fn mmap(
         if area.end().saturating_sub(area.start()) > memory.len() {
             return Err(EINVAL);
         }
-        // SAFETY: The area is being set up; the memory came from vmalloc_user(), and each page that
-        // is mapped gets a reference.
-        to_result(unsafe { bindings::remap_vmalloc_range(vma, memory.as_ptr(), 0) })?;
+        // SAFETY: The area is being set up, and no larger than the memory, which is of vmalloc();
+        // each page that is mapped gets a reference.
+        to_result(unsafe { bindings::oxe_helper_map_vmalloc(vma, memory.as_ptr()) })?;
         Ok(0)
     })
 }

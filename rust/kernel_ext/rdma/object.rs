@@ -40,7 +40,7 @@ impl<C, D> Object<C, D> {
 
     /// Zeroed, for what the driver has to allocate.
     pub(crate) fn alloc() -> Result<KBox<Self>> {
-        let room = KBox::<Self>::new_uninit(GFP_KERNEL | __GFP_ZERO)?;
+        let room = KBox::<Self>::new_uninit(GFP_KERNEL_ACCOUNT | __GFP_ZERO)?;
         // SAFETY: Both parts may be anything.
         Ok(unsafe { room.assume_init() })
     }

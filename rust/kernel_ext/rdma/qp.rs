@@ -148,7 +148,7 @@ impl QpEvents {
         let init = pin_init!(Self {
             upcall <- Upcall::new(qp),
         });
-        Arc::pin_init(init, GFP_KERNEL)
+        Arc::pin_init(init, GFP_KERNEL_ACCOUNT)
     }
 
     /// Calls the pair's event handler.

@@ -99,7 +99,7 @@ impl Umem {
         // SAFETY: Valid by the type invariant.
         let count = unsafe { bindings::oxe_helper_ib_umem_num_pages(umem.as_ptr()) };
         // 8 bytes a page: 128 MiB for 64 GiB, by vmalloc.
-        this.pages.reserve(count, GFP_KERNEL)?;
+        this.pages.reserve(count, GFP_KERNEL_ACCOUNT)?;
         let room = this.pages.as_mut_ptr().cast();
         // SAFETY: There is room for `count` pointers, which are no null pointers.
         let found = unsafe { bindings::oxe_helper_ib_umem_pages(umem.as_ptr(), room, count) };

@@ -23,7 +23,8 @@ use kernel::{
     }, //
 };
 
-/// Zeroed pages that [`User::map`](super::User::map) shares with a process.
+/// Zeroed pages that [`User::map`](super::User::map) shares with a process, which they are charged
+/// to (its memory cgroup).
 ///
 /// A page that a process has mapped lives on without this: the mapping has a reference to each.
 ///
@@ -31,7 +32,7 @@ use kernel::{
 ///
 /// # Invariants
 ///
-/// `start` is the beginning of `len` bytes of `vmalloc_user()`; `len` is a multiple of the page
+/// `start` is the beginning of `len` bytes of vmalloc memory; `len` is a multiple of the page
 /// size and fits in 32 bits.
 pub struct UserMemory {
     start: NonNull<u8>,
@@ -57,10 +58,10 @@ impl UserMemory {
             return Err(EINVAL);
         }
         // SAFETY: Any size but zero may be asked for.
-        let start = unsafe { bindings::oxe_helper_vmalloc_user(len) };
+        let start = unsafe { bindings::oxe_helper_vmalloc_shared(len) };
         let start = NonNull::new(start.cast()).ok_or(ENOMEM)?;
         // INVARIANT: Just allocated, of a size that was checked above.
-        Ok(Arc::new(Self { start, len }, GFP_KERNEL)?)
+        Ok(Arc::new(Self { start, len }, GFP_KERNEL_ACCOUNT)?)
     }
 
     /// Bytes, whole pages.
@@ -73,7 +74,7 @@ impl UserMemory {
         false
     }
 
-    /// For [`remap_vmalloc_range`](bindings::remap_vmalloc_range).
+    /// The first byte.
     pub(super) fn as_ptr(&self) -> *mut c_void {
         self.start.as_ptr().cast()
     }
@@ -152,7 +153,7 @@ const _: () = assert!(PAGE_SIZE % size_of::<u32>() == 0);
 
 impl Drop for UserMemory {
     fn drop(&mut self) {
-        // SAFETY: By the type invariant it came from vmalloc_user(); nobody has a pointer into it.
+        // SAFETY: By the type invariant it came from vmalloc(); nobody has a pointer into it.
         unsafe { bindings::vfree(self.as_ptr()) };
     }
 }
