@@ -18,11 +18,14 @@ use kernel::{
         ArcBorrow, //
     }, //
 };
-use kernel_ext::rdma::{
-    Access,
-    DirectMemory,
-    Keys,
-    UserRegion, //
+use kernel_ext::{
+    random::random_u32,
+    rdma::{
+        Access,
+        DirectMemory,
+        Keys,
+        UserRegion, //
+    }, //
 };
 use oxe_proto::{
     memory::{
@@ -88,13 +91,14 @@ impl Mr {
         link.objects.mr_count.take()?;
         let made = link.objects.mrs.insert_with(move |number| {
             let index = KeyIndex::new(number).ok_or(EINVAL)?;
-            // The variant is for its owner to change; not 0, so that no key is just an index.
+            // Who has not been told the key shall not guess it.
+            let variant = random_u32() as u8;
             let mr = Self {
                 link: link.clone(),
-                region: region(Key::new(index, 1))?,
+                region: region(Key::new(index, variant))?,
                 memory,
             };
-            Ok(Arc::new(mr, GFP_KERNEL)?)
+            Ok(Arc::new(mr, GFP_KERNEL_ACCOUNT)?)
         });
         if made.is_err() {
             link.objects.mr_count.give_back();

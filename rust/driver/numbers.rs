@@ -33,13 +33,18 @@ pub(crate) struct Numbers<T: Send + Sync> {
 }
 
 impl<T: Send + Sync> Numbers<T> {
-    /// None given out of `range`.
+    /// None given out of `range`; they are from its start on.
     pub(crate) fn new(range: RangeInclusive<u32>) -> impl PinInit<Self> {
+        Self::from(0, range)
+    }
+
+    /// As `new`, from the one on that is `ahead` of the start, around the end.
+    pub(crate) fn from(ahead: u32, range: RangeInclusive<u32>) -> impl PinInit<Self> {
         let count = range.end().wrapping_sub(*range.start()).wrapping_add(1);
         pin_init!(Self {
             first: *range.start(),
             count,
-            next: Atomic::new(0),
+            next: Atomic::new(ahead),
             table <- IdTable::new(),
         })
     }

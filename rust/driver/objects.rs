@@ -17,7 +17,10 @@ use kernel::{
         Relaxed, //
     }, //
 };
-use kernel_ext::sync::IdTable;
+use kernel_ext::{
+    random::random_u32,
+    sync::IdTable, //
+};
 
 /// See the module's description.
 #[pin_data]
@@ -50,7 +53,8 @@ impl Objects {
             qps: Quota::new(limits::MAX_QP),
             mr_count: Quota::new(limits::MAX_MR),
             ah_count: Quota::new(limits::MAX_AH),
-            mrs <- Numbers::new(1..=0x00ff_fffe),
+            // Peers name regions by it.
+            mrs <- Numbers::from(random_u32(), 1..=0x00ff_fffe),
             ahs <- Numbers::new(1..=0x00ff_fffe),
             special_qps <- IdTable::new(),
             next_id: Atomic::new(1),

@@ -12,6 +12,7 @@ pub(crate) use oxe_bindings as bindings;
 pub mod crc32;
 pub mod fill;
 pub mod net;
+pub mod random;
 pub mod rdma;
 pub mod sync;
 pub mod workqueue;
