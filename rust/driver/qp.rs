@@ -154,6 +154,14 @@ enum Sends {
 }
 
 impl Sends {
+    /// Requests of a process that were not taken yet, as it says.
+    fn waiting(&self) -> u32 {
+        match self {
+            Self::Shared(ring) => ring.waiting(),
+            Self::Posted(_) => 0,
+        }
+    }
+
     /// What a process can map.
     fn take_mapping(&mut self) -> Option<Mapping> {
         match self {

@@ -84,6 +84,13 @@ impl Inbox {
         self.shared.layout.capacity()
     }
 
+    /// Elements that the process has put in and that were not taken, as it says.
+    pub(crate) fn waiting(&self) -> u32 {
+        let shared = &self.shared;
+        let producer = shared.memory.load_acquire_u32(Layout::PRODUCER);
+        producer.map_or(0, |producer| shared.cursor.readable(producer))
+    }
+
     /// Copies the next element out, if there is one. It stays in the ring until [`Inbox::take`].
     pub(crate) fn peek(&mut self) -> Option<&[u8]> {
         let shared = &self.shared;

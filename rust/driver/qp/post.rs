@@ -32,6 +32,9 @@ use oxe_uabi::{
 /// Requests that are taken over in one go.
 const BUDGET: u32 = 256;
 
+/// As many at least leave the engine in each round of [`Qp::press_locked`], if it goes on.
+const BURST: u32 = 64;
+
 /// Copies a list to the place of slot `index` among the lists of all.
 fn keep_list(
     lists: &mut [Sge],
@@ -172,7 +175,7 @@ impl Qp {
         if inner.dead || !inner.engine.state().may_post_send() {
             return Err(EINVAL);
         }
-        Self::press_locked(this, inner);
+        Self::press_locked(&this, inner);
         Ok(())
     }
 
@@ -180,25 +183,44 @@ impl Qp {
     pub(super) fn press_on(this: ArcBorrow<'_, Self>) {
         let inner = this.inner.lock();
         if !inner.dead {
-            Self::press_locked(this, inner);
+            Self::press_locked(&this, inner);
         }
     }
 
-    fn press_locked(this: ArcBorrow<'_, Self>, mut inner: SpinLockBhGuard<'_, Inner>) {
-        let now = clock();
+    fn press_locked<'a>(this: &'a ArcBorrow<'a, Self>, mut inner: SpinLockBhGuard<'a, Inner>) {
         if inner.side.datagram {
             let mtu = this.link.active_mtu();
             inner.engine.set_port_mtu(mtu);
         }
-        let mut more = inner.take_posts();
-        more |= inner.flow(now);
-        Self::arm(this, &inner);
+        // The process may destroy a datagram's address handle as soon as the verb is back: what it
+        // has posted is taken now, as far as possible.
+        let mut rounds = if inner.side.datagram {
+            inner.side.sends.waiting() / BURST
+        } else {
+            0
+        };
+        let more = loop {
+            let now = clock();
+            let mut more = inner.take_posts();
+            more |= inner.flow(now);
+            if !more || rounds == 0 || inner.side.sends.waiting() == 0 {
+                break more;
+            }
+            rounds = rounds.saturating_sub(1);
+            // Others have their turn.
+            drop(inner);
+            inner = this.inner.lock();
+            if inner.dead {
+                return;
+            }
+        };
+        Self::arm(*this, &inner);
         let mut notices = inner.side.notices.take();
         drop(inner);
         if more {
             notices.more();
         }
         // Nobody is told inside a verb.
-        Self::tell_later(this, notices);
+        Self::tell_later(*this, notices);
     }
 }
