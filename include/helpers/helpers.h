@@ -93,6 +93,7 @@ unsigned int oxe_helper_dst_mtu(const struct dst_entry *dst);
 
 /* skbuff.c */
 void oxe_helper_kfree_skb(struct sk_buff *skb);
+unsigned int oxe_helper_skb_truesize(const struct sk_buff *skb);
 unsigned int oxe_helper_skb_len(const struct sk_buff *skb);
 struct net_device *oxe_helper_skb_input_dev(const struct sk_buff *skb);
 void oxe_helper_skb_detach(struct sk_buff *skb);

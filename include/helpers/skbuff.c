@@ -16,6 +16,11 @@ void oxe_helper_kfree_skb(struct sk_buff *skb)
 	kfree_skb(skb);
 }
 
+unsigned int oxe_helper_skb_truesize(const struct sk_buff *skb)
+{
+	return skb->truesize;
+}
+
 unsigned int oxe_helper_skb_len(const struct sk_buff *skb)
 {
 	return skb->len;
@@ -50,6 +55,7 @@ struct net_device *oxe_helper_skb_input_dev(const struct sk_buff *skb)
 void oxe_helper_skb_detach(struct sk_buff *skb)
 {
 	skb_dst_drop(skb);
+	skb_ext_reset(skb);
 	skb->dev = NULL;
 }
 

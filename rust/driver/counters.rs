@@ -76,6 +76,9 @@ counters! {
     rcvd_bad_icrc = c"rcvd_bad_icrc";
     /// Of those, packets to a connection that are not its peer's: dropped.
     rcvd_bad_address = c"rcvd_bad_address";
+    /// Packets that came before their turn and were dropped: there was no room for them, or what
+    /// was missing did not come.
+    rcvd_early_dropped = c"rcvd_early_dropped";
     /// Packets sent.
     sent_pkts = c"sent_pkts";
     /// Bytes of their UDP payload.

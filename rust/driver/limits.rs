@@ -29,6 +29,8 @@ pub(crate) const MAX_MR: u32 = 1 << 20;
 pub(crate) const MAX_AH: u32 = 1 << 20;
 /// READs and atomics under way, of a queue pair in each direction.
 pub(crate) const MAX_RD_ATOMIC: u8 = 128;
+/// Bytes of memory that packets take which came before their turn.
+pub(crate) const EARLY_BYTES: u32 = 64 << 20;
 /// Longest message, in bytes.
 pub(crate) const MAX_MESSAGE: u32 = 1 << 31;
 

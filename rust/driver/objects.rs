@@ -31,6 +31,8 @@ pub(crate) struct Objects {
     pub(crate) qps: Quota,
     pub(crate) mr_count: Quota,
     pub(crate) ah_count: Quota,
+    /// Bytes of packets that wait for their turn.
+    pub(crate) early_bytes: Quota,
     /// Memory regions, by the index of their keys.
     #[pin]
     pub(crate) mrs: Numbers<Mr>,
@@ -53,6 +55,7 @@ impl Objects {
             qps: Quota::new(limits::MAX_QP),
             mr_count: Quota::new(limits::MAX_MR),
             ah_count: Quota::new(limits::MAX_AH),
+            early_bytes: Quota::new(limits::EARLY_BYTES),
             // Peers name regions by it.
             mrs <- Numbers::from(random_u32(), 1..=0x00ff_fffe),
             ahs <- Numbers::new(1..=0x00ff_fffe),

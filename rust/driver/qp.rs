@@ -11,6 +11,7 @@
 
 mod create;
 mod data;
+mod early;
 mod env;
 mod flow;
 mod modify;
@@ -22,6 +23,7 @@ mod transmit;
 pub(crate) use self::modify::to_mtu;
 use self::{
     data::Data,
+    early::Early,
     posts::{
         Kernel,
         RecvPosts,
@@ -56,7 +58,6 @@ use kernel::{
     }, //
 };
 use kernel_ext::{
-    net::SkBuff,
     rdma::{
         DatagramSource,
         Mapping,
@@ -138,13 +139,6 @@ struct Current {
     count: usize,
 }
 
-/// A packet that came before its turn.
-struct Held {
-    skb: SkBuff,
-    /// Where its UDP payload starts.
-    offset: usize,
-}
-
 /// Where send requests come from.
 enum Sends {
     /// A ring that a process fills.
@@ -211,9 +205,7 @@ struct Side {
     inline_stride: usize,
     current: Option<Current>,
     current_list: KVVec<Sge>,
-    held: KVVec<Option<Held>>,
-    /// Some are held, or were when last looked at.
-    holding: bool,
+    early: Early,
     /// The connection's.
     path: Option<Arc<Path>>,
     /// Since when this host has had no room for a packet.

@@ -31,12 +31,21 @@ impl Quota {
     ///
     /// `ENOMEM` if all are taken.
     pub(crate) fn take(&self) -> Result {
+        self.take_some(1)
+    }
+
+    /// Takes `some`, or none. Context: any.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM` if there are not so many left.
+    pub(crate) fn take_some(&self, some: u32) -> Result {
         let mut used = self.used.load(Relaxed);
         loop {
-            if used >= self.max {
+            let Some(then) = used.checked_add(some).filter(|then| *then <= self.max) else {
                 return Err(ENOMEM);
-            }
-            match self.used.cmpxchg(used, used.wrapping_add(1), Relaxed) {
+            };
+            match self.used.cmpxchg(used, then, Relaxed) {
                 Ok(_) => return Ok(()),
                 Err(now) => used = now,
             }
@@ -45,6 +54,11 @@ impl Quota {
 
     /// Gives one back that was taken. Context: any.
     pub(crate) fn give_back(&self) {
-        self.used.fetch_sub(1, Relaxed);
+        self.give_back_some(1);
+    }
+
+    /// Gives `some` back that were taken. Context: any.
+    pub(crate) fn give_back_some(&self, some: u32) {
+        self.used.fetch_sub(some, Relaxed);
     }
 }

@@ -3,6 +3,7 @@
 //! How a queue pair comes and goes.
 
 use super::{
+    early::Early,
     transmit::Run,
     Inner,
     Kernel,
@@ -198,8 +199,7 @@ impl Side {
             inline_stride,
             current: None,
             current_list: filled(Sge::default(), caps.max_recv_sge.max(1) as usize)?,
-            held: KVVec::new(),
-            holding: false,
+            early: Early::new(link, qp_type == QpType::Rc)?,
             path: None,
             full_since: None,
             ip_id: 1,
@@ -220,7 +220,7 @@ impl Side {
             ring.discard();
         }
         self.current = None;
-        self.held.iter_mut().for_each(|held| *held = None);
+        self.early.clear();
         self.path = None;
         self.notes
             .iter_mut()
@@ -290,7 +290,6 @@ impl Qp {
         let mut resources = KVVec::new();
         if qp_type == QpType::Rc {
             resources = filled(Resource::default(), RESOURCES)?;
-            side.held = made(oxe_proto::transport::EARLY_SLOTS as usize, || None)?;
         }
         let mut config = Config::new(qp_type, qpn);
         config.port_mtu = side.link.active_mtu();
@@ -341,7 +340,7 @@ impl Qp {
         {
             let mut inner = self.inner.lock();
             inner.dead = true;
-            inner.side.held.iter_mut().for_each(|held| *held = None);
+            inner.side.early.clear();
             let side = &mut inner.side;
             mappings = [side.sends.take_mapping(), side.receives.take_mapping()];
         }

@@ -144,9 +144,8 @@ impl Inner {
         if self.engine.state() == State::Err {
             more |= self.side.flush_receives(COMPLETIONS);
         }
-        if self.side.holding && !self.engine.holds_early() {
-            self.side.holding = false;
-            self.side.held.iter_mut().for_each(|held| *held = None);
+        if !self.engine.holds_early() {
+            self.side.early.clear();
         }
         if self.side.notices.lost() && self.engine.state() != State::Err {
             let mut port = Port {
@@ -172,6 +171,7 @@ impl Qp {
         }
         let now = clock();
         inner.expire(now);
+        inner.look_at_early(now);
         let mut more = inner.take_posts();
         more |= inner.flow(now);
         Self::arm(this, &inner);
@@ -180,8 +180,10 @@ impl Qp {
 
     /// Arms the timer for what the engine waits for.
     pub(super) fn arm(this: ArcBorrow<'_, Self>, inner: &Inner) {
-        match inner.engine.next_timeout() {
-            Some(at) => this.timer.arm(this, at.as_nanos()),
+        let engine = inner.engine.next_timeout().map(|at| at.as_nanos());
+        let early = inner.side.early.until();
+        match engine.into_iter().chain(early).min() {
+            Some(at) => this.timer.arm(this, at),
             None if inner.engine.state() == State::Err && this.kernel.is_none() => {
                 this.timer.arm(this, now().saturating_add(FLUSH_PAUSE));
             }

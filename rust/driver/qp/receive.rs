@@ -5,10 +5,10 @@
 //! Context: softirq.
 
 use super::{
+    early::Held,
     env::Port,
     flow::clock,
     Data,
-    Held,
     Inner,
     Qp,
     Side, //
@@ -115,19 +115,15 @@ impl Inner {
             };
             let verdict = self.engine.handle_packet(now, &packet, data, &mut port);
             if let Verdict::Hold(index) = verdict {
-                let place = self.side.held.get_mut(usize::from(index.0));
-                match (place, source.keep()) {
-                    (Some(place), Some(held)) => {
-                        *place = Some(held);
-                        self.side.holding = true;
-                    }
-                    _ => self.engine.early_lost(index),
+                let kept = source
+                    .keep()
+                    .is_some_and(|held| self.side.early.keep(now, index, held));
+                if !kept {
+                    self.engine.early_lost(index);
                 }
             }
             while let Some(index) = self.engine.poll_early() {
-                let place = self.side.held.get_mut(usize::from(index.0));
-                let held = place.and_then(Option::take);
-                next = held.and_then(|held| {
+                next = self.side.early.take(index).and_then(|held| {
                     let bytes = held.skb.len().checked_sub(held.offset)?;
                     let packet = parse(&held.skb, held.offset, bytes)?;
                     Some((packet, Source::Kept(held)))

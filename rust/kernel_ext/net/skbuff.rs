@@ -55,6 +55,12 @@ impl SkBuff {
         unsafe { bindings::oxe_helper_skb_len(self.0.as_ptr()) as usize }
     }
 
+    /// Bytes of memory that it takes.
+    pub fn footprint(&self) -> u32 {
+        // SAFETY: Valid by the type invariant.
+        unsafe { bindings::oxe_helper_skb_truesize(self.as_ptr()) }
+    }
+
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
