@@ -8,7 +8,10 @@ use super::{
     Inner,
     Qp, //
 };
-use crate::ah::Path;
+use crate::{
+    ah::Path,
+    limits, //
+};
 use kernel::{
     prelude::*,
     sync::{
@@ -226,6 +229,10 @@ impl Qp {
     /// Changes all that is asked for, or nothing. Context: process.
     pub(crate) fn modify(this: ArcBorrow<'_, Self>, asked: &QpChange<'_>) -> Result {
         let change = to_change(asked)?;
+        // Those of the peer are bounded by the engine's memory for them.
+        if change.attributes.max_rd_atomic > limits::MAX_RD_ATOMIC {
+            return Err(EINVAL);
+        }
         // What does not fit through the port would be lost for ever.
         if change.mask.contains(AttributeMask::PATH_MTU)
             && change.attributes.path_mtu > this.link.active_mtu()
