@@ -223,6 +223,24 @@ fn a_burst_has_one_answer() {
 }
 
 #[test]
+fn packets_that_all_ask_get_one_answer_if_they_come_together() {
+    let mut lone = Lone::usual();
+    for count in [1, 2, 64] {
+        for n in 0..count {
+            lone.give(n, write_only(0, 4), b"data");
+        }
+        let msn = count as u32;
+        assert_eq!(lone.said(), [(count - 1, ack(msn))]);
+        // The same again: duplicates have one answer, too.
+        for n in 0..count {
+            lone.give(n, write_only(0, 4), b"data");
+        }
+        assert_eq!(lone.said(), [(count - 1, ack(msn))]);
+        lone = Lone::usual();
+    }
+}
+
+#[test]
 fn reads_and_atomics_are_answered_by_their_responses_alone() {
     let mut pair = Pair::new(&Setup::default());
     pair.a.post(write(0), vec![1; 256]);
