@@ -294,29 +294,25 @@ impl<B: DerefMut<Target = [SendSlot]>> Requester<B> {
         if self.retry.waits_for_receiver() || self.failure.is_some() || self.busy_until.is_some() {
             return None;
         }
-        let again = if self.recovery.is_due() {
-            self.resend(now, env, context)
-        } else {
-            None
-        };
-        let burst = match again {
-            Some(transmit) => Some(Burst::new(transmit, 1)),
-            None => self.step(now, most, env, context),
-        };
-        // It comes to rest behind packets that did not ask for an acknowledgement, since more was
-        // to follow at once: a drain, or a request that cannot be done, came between.
-        let burst = match burst {
-            None if self.quiet != 0 && self.awaits_acknowledgement(context) => {
-                self.quiet = 0;
-                let transmit = self.resend_head(env, context)?;
-                Some(Burst::new(transmit, 1))
-            }
-            burst => burst,
-        };
+        let again = self.recovery.is_due();
+        if let Some(transmit) = again.then(|| self.resend(now, env, context)).flatten() {
+            self.sent_some(now, context);
+            return Some(Burst::new(transmit, 1));
+        }
+        let burst = self.step(now, most, env, context);
         if burst.is_some() {
             self.sent_some(now, context);
+            return burst;
         }
-        burst
+        // It comes to rest behind packets that did not ask for an acknowledgement, since more was
+        // to follow at once: a drain, or a request that cannot be done, came between.
+        if self.quiet == 0 || !self.awaits_acknowledgement(context) {
+            return None;
+        }
+        self.quiet = 0;
+        let transmit = self.resend_head(env, context)?;
+        self.sent_some(now, context);
+        Some(Burst::new(transmit, 1))
     }
 
     /// Whether the oldest request under way ends with an acknowledgement.
