@@ -2,7 +2,6 @@
 """Programs that meet by the RDMA connection manager, on the devices of `lib.traffic`."""
 
 import json
-import time
 
 from lib import ktap, traffic
 
@@ -64,28 +63,13 @@ def start(case, program, server="tb", client="ta", family=4):
 
 
 def runs(case, program, server="tb", client="ta", family=4):
-    """A program works: both of its ends end with status 0."""
-    ends = start(case, program, server, client, family)
-    try:
-        seen = ends[1].end(), ends[0].end()
-        if seen != (0, 0):
-            said = "; ".join(f"`{end.command}` said {end.output()[-700:]}" for end in ends)
-            raise ktap.Failure(f"statuses of client and server: {seen}; {said}")
-    finally:
-        for end in ends:
-            end.kill()
+    """A program works. What the client said."""
+    return traffic.both_end(start(case, program, server, client, family))
 
 
 def all_run(case, programs, server="tb", client="ta", family=4):
     """Each of several programs works; those that do not are told of together, at the end."""
-    failures = []
-    for program in programs:
-        print(f"# {time.monotonic():.0f} s: {program}, IPv{family}", flush=True)
-        try:
-            runs(case, program, server, client, family)
-        except ktap.Failure as e:
-            failures.append(f"{program}: {e}")
-    case.true(not failures, "\n".join(failures))
+    traffic.all_run(case, programs, server, client, family, runs)
 
 
 def copies(case, size, server="tb", client="ta"):

@@ -158,9 +158,8 @@ def start(case, program, server="tb", client="ta", family=4):
     return first, Program(case, client, f"{command(program, client, family)} {target}")
 
 
-def runs(case, program, server="tb", client="ta", family=4):
-    """A program works: both of its ends end with status 0. What the client said."""
-    ends = start(case, program, server, client, family)
+def both_end(ends):
+    """A server and its client end with status 0. What the client said."""
     try:
         seen = ends[1].end(), ends[0].end()
         if seen != (0, 0):
@@ -173,13 +172,19 @@ def runs(case, program, server="tb", client="ta", family=4):
             end.kill()
 
 
-def all_run(case, programs, server="tb", client="ta", family=4):
-    """Each of several programs works; those that do not are told of together, at the end."""
+def runs(case, program, server="tb", client="ta", family=4):
+    """A program works. What the client said."""
+    return both_end(start(case, program, server, client, family))
+
+
+def all_run(case, programs, server="tb", client="ta", family=4, run=runs):
+    """Each of several programs works, if `run` does it; those that do not are told of together, at
+    the end."""
     failures = []
     for program in programs:
-        print(f"# {time.monotonic():.0f} s: {program}", flush=True)
+        print(f"# {time.monotonic():.0f} s: {program}, IPv{family}", flush=True)
         try:
-            runs(case, program, server, client, family)
+            run(case, program, server, client, family)
         except ktap.Failure as e:
             failures.append(f"{program}: {e}")
     case.true(not failures, "\n".join(failures))
